@@ -1,0 +1,30 @@
+/* Every number that the kernel programs and user space both rely on. */
+#ifndef LUMBRE_ABI_LIMITS_H
+#define LUMBRE_ABI_LIMITS_H
+
+#define LUMBRE_ABI_VERSION 1
+
+/* perf_event_max_stack's default; deeper kernel stacks end in a truncation mark. */
+#define LUMBRE_MAX_KERNEL_FRAMES 127
+
+/* The user stack is copied in pieces of one page, from the stack pointer towards the root. */
+#define LUMBRE_STACK_CHUNK_BYTES 4096
+#define LUMBRE_MAX_STACK_CHUNKS 128
+
+#define LUMBRE_PYTHON_CHUNK_FRAMES 32
+#define LUMBRE_MAX_PYTHON_CHUNKS 32
+#define LUMBRE_MAX_PYTHON_FRAMES (LUMBRE_PYTHON_CHUNK_FRAMES * LUMBRE_MAX_PYTHON_CHUNKS)
+
+/* Thread states looked at to find the one of a thread not seen before. */
+#define LUMBRE_MAX_THREAD_STATES 512
+
+#define LUMBRE_COMM_BYTES 16
+#define LUMBRE_CODE_TEXT_BYTES 256
+#define LUMBRE_CODE_LINE_TABLE_BYTES 2048
+#define LUMBRE_MARKER_NAME_BYTES 64
+
+/* Registers by their DWARF number (System V x86-64 ABI, figure 3.36); 16 is the return address,
+ * which in a register set stands for the instruction pointer. */
+#define LUMBRE_REGISTER_COUNT 17
+
+#endif

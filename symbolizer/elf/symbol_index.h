@@ -1,0 +1,43 @@
+// SymbolIndex: from an image address to the function symbol that covers it.
+//
+// Merges .symtab (else .dynsym, else .gnu_debugdata's .symtab with .dynsym) of one file. A name is
+// given only where it is proven: inside the symbol's size; a sizeless symbol covers its own
+// address up to the next symbol or the end of its section only if nothing else says otherwise
+// (assembler entry points such as _start), never across a gap. Built lazily, names borrowed from
+// the mapping. Immutable after building: any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "symbolizer/elf/elf_file.h"
+
+namespace lumbre {
+
+struct ElfSymbol {
+  std::string_view name;  // mangled, as in the file; lives as long as the ElfFile
+  ImageAddress address;
+  std::uint64_t size_bytes = 0;
+};
+
+class SymbolIndex {
+ public:
+  static std::shared_ptr<const SymbolIndex> build(std::shared_ptr<const ElfFile> file);
+
+  // The function that covers the address; aliases resolved as perf does (global before weak
+  // before local, then the fewest leading underscores, then the longest name).
+  std::optional<ElfSymbol> find(ImageAddress address) const;
+  std::size_t size() const;
+  bool has_symtab() const;  // false: names come from .dynsym alone
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+// One symbol by exact name (functions and data), from .dynsym, then .symtab; uses the GNU hash
+// table where there is one, so that it costs microseconds on a file of half a million symbols.
+std::optional<ElfSymbol> find_symbol_by_name(const ElfFile& file, std::string_view name);
+
+}  // namespace lumbre
