@@ -26,6 +26,7 @@ class ElfFile {
     ImageAddress address;
     std::uint64_t file_size_bytes = 0;
     std::uint64_t memory_size_bytes = 0;
+    std::uint64_t alignment = 0;
   };
   struct Section {  // Elf64_Shdr; bytes as in the file (still compressed if SHF_COMPRESSED)
     std::string_view name;
@@ -40,7 +41,8 @@ class ElfFile {
 
   static Result<std::shared_ptr<ElfFile>> parse(MappedFile file);
 
-  std::uint16_t type() const;  // ET_EXEC, ET_DYN, ...
+  std::uint16_t type() const;     // ET_EXEC, ET_DYN, ...
+  std::uint16_t machine() const;  // EM_X86_64, ...
   ImageAddress entry() const;
   std::span<const Segment> segments() const;
   std::span<const Section> sections() const;
@@ -50,8 +52,12 @@ class ElfFile {
   std::span<const std::byte> section_data(std::string_view name) const;
   // Bytes at an image address, through PT_LOAD; empty when not in the file.
   std::span<const std::byte> bytes_at(ImageAddress address, std::uint64_t size_bytes) const;
+  // From an image address to the end of its PT_LOAD's bytes in the file; empty when outside all.
+  std::span<const std::byte> bytes_from(ImageAddress address) const;
 
-  // Through the PT_LOAD that holds it (executable ones first); none outside all.
+  // Through the PT_LOAD that holds it (executable ones first); none outside all. The start of the
+  // page in which a segment starts counts as its own, because the kernel maps whole pages and
+  // /proc/PID/maps shows the page's offset.
   std::optional<ImageAddress> to_image_address(FileOffset offset) const;
   std::optional<FileOffset> to_file_offset(ImageAddress address) const;
 
