@@ -92,13 +92,16 @@ struct lumbre_python_layout {
   __u16 code_name; /* co_qualname where the version has it, else co_name */
   __u16 code_line_table;
   __u16 code_bytecode;  /* start of the instructions in the code object (3.11+), else 0 */
-  __u16 unicode_state;  /* PyASCIIObject.state; bits 2-4 kind, 5 compact, 6 ascii (all versions) */
+  __u16 frame_bytes;    /* to read of a frame so that all fields above are in it; at most 112 */
+  __u16 unicode_state;  /* PyASCIIObject.state, a 32-bit word of bit-fields */
+  __u16 unicode_kind_shift;  /* 3 bits: bytes per code point */
+  __u16 unicode_ascii_shift; /* 1 bit */
   __u16 unicode_length; /* PyASCIIObject.length, in code points */
   __u16 unicode_ascii_data;
   __u16 unicode_compact_data;
   __u16 bytes_size; /* PyVarObject.ob_size */
   __u16 bytes_data;
-  __u16 padding;
+  __u16 padding[2];
   __u64 executable_mask; /* clears the tag bits of f_executable (3.14: ~3) */
 };
 

@@ -1,0 +1,15 @@
+/* Settings that user space fixes before the programs are loaded (read-only to them). */
+#ifndef LUMBRE_ABI_CONFIG_H
+#define LUMBRE_ABI_CONFIG_H
+
+#include "bpf/abi/types.h"
+
+struct lumbre_config {
+  __u32 is_whole_machine;      /* 0: only the processes in `targets` */
+  __u32 follows_children;
+  __u32 pid_namespace_inode;   /* of Lumbre itself; 0: it is the initial one */
+  __u32 max_stack_chunks;      /* up to LUMBRE_MAX_STACK_CHUNKS */
+  __u64 cpu_weight_ns;         /* nanoseconds that one cpu sample stands for */
+};
+
+#endif

@@ -1,0 +1,173 @@
+/* The records that cross the ring buffer, kernel to user space: the exact bytes.
+ *
+ * One sample is several records: the sample itself, which says how many pieces belong to it, then
+ * its pieces (kernel stack, Python frames, copied user stack). All carry the sample's time and CPU,
+ * which together are its identity; pieces of samples on other CPUs may lie between. A piece that
+ * found no room is missing from the count and named in the sample's `*_end`; a sample that found
+ * no room is counted in counters.h. */
+#ifndef LUMBRE_ABI_EVENTS_H
+#define LUMBRE_ABI_EVENTS_H
+
+#include "bpf/abi/limits.h"
+#include "bpf/abi/tables.h"
+#include "bpf/abi/types.h"
+
+enum lumbre_record_kind {
+  LUMBRE_RECORD_SAMPLE = 1,
+  LUMBRE_RECORD_KERNEL_STACK = 2,
+  LUMBRE_RECORD_STACK_CHUNK = 3,
+  LUMBRE_RECORD_PYTHON_CHUNK = 4,
+  LUMBRE_RECORD_PYTHON_CODE = 5,
+  LUMBRE_RECORD_PROCESS = 6,
+  LUMBRE_RECORD_MARKER = 7,
+};
+
+struct lumbre_record_header {
+  __u16 version; /* LUMBRE_ABI_VERSION */
+  __u16 kind;    /* enum lumbre_record_kind */
+  __u32 cpu;
+  __u64 time_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Who was running. `visible` ids are those of Lumbre's own PID namespace (0: not visible there),
+ * `host` ids those of the initial one. */
+struct lumbre_task {
+  __u32 host_pid; /* thread group id */
+  __u32 host_tid;
+  __u32 visible_pid;
+  __u32 visible_tid;
+  __u64 address_space; /* changes with exec, differs between a process and its fork */
+  char thread_name[LUMBRE_COMM_BYTES];
+  char process_name[LUMBRE_COMM_BYTES];
+};
+
+/* What a sample measures; the contract's EVENT. */
+enum lumbre_event {
+  LUMBRE_EVENT_CPU = 1,
+};
+
+enum lumbre_sample_flag {
+  LUMBRE_SAMPLE_USER_REGISTERS = 1, /* `registers` are the user-mode ones */
+  LUMBRE_SAMPLE_IN_KERNEL = 2,      /* the sample hit kernel mode */
+  LUMBRE_SAMPLE_KERNEL_THREAD = 4,
+  LUMBRE_SAMPLE_32BIT = 8,          /* user mode in a 32-bit code segment */
+};
+
+/* Why the copy of the user stack ended. */
+enum lumbre_stack_end {
+  LUMBRE_STACK_WHOLE = 0,    /* reached the stack's top */
+  LUMBRE_STACK_FAULT = 1,    /* a page was not readable from here */
+  LUMBRE_STACK_LIMIT = 2,    /* longer than the copy may be */
+  LUMBRE_STACK_NO_ROOM = 3,  /* ring buffer full */
+  LUMBRE_STACK_NONE = 4,     /* no user stack (kernel thread) */
+};
+
+/* Why the walk of the Python frames ended. */
+enum lumbre_python_end {
+  LUMBRE_PYTHON_NONE = 0,        /* no Python known in this process */
+  LUMBRE_PYTHON_ROOT = 1,        /* complete */
+  LUMBRE_PYTHON_NO_THREAD = 2,   /* this thread runs no Python (no thread state) */
+  LUMBRE_PYTHON_FAULT = 3,       /* a page was not readable from here */
+  LUMBRE_PYTHON_NOT_A_FRAME = 4, /* what should be a code object is none */
+  LUMBRE_PYTHON_LIMIT = 5,       /* deeper than the walk may be */
+  LUMBRE_PYTHON_NO_ROOM = 6,     /* ring buffer full */
+};
+
+struct lumbre_sample {
+  struct lumbre_record_header header;
+  struct lumbre_task task;
+  __u32 event;       /* enum lumbre_event */
+  __u32 probability; /* of having been taken, in units of 1/(2^32-1) */
+  __u64 weight;      /* in the event's unit (nanoseconds for cpu), before division by probability */
+  __u32 flags;       /* enum lumbre_sample_flag */
+  __u32 kernel_frames;
+  __u32 stack_chunks;
+  __u32 stack_end; /* enum lumbre_stack_end */
+  __u32 python_frames; /* entries over all chunks, boundary entries included */
+  __u32 python_chunks;
+  __u32 python_end; /* enum lumbre_python_end */
+  __u32 padding;
+  __u64 stack_top; /* where the stack is known to end; 0: unknown */
+  struct lumbre_registers registers;
+};
+
+struct lumbre_kernel_stack {
+  struct lumbre_record_header header;
+  __u64 address[LUMBRE_MAX_KERNEL_FRAMES]; /* leaf first */
+};
+
+struct lumbre_stack_chunk {
+  struct lumbre_record_header header;
+  __u64 address;
+  __u32 size_bytes;
+  __u32 index;
+  __u8 bytes[LUMBRE_STACK_CHUNK_BYTES];
+};
+
+/* One Python frame, or (code == 0) the end of one eval call. */
+struct lumbre_python_frame {
+  __u64 code;        /* address of the code object */
+  __u64 instruction; /* f_lasti, prev_instr or instr_ptr as it stands in the frame */
+  __u64 boundary;    /* not 0: the last frame of its eval call; an address in the native stack frame
+                        of that call (3.11: the _PyCFrame, 3.12+: the shim frame; before: 1) */
+  __u64 check;       /* tells the code object from a later one at its address */
+};
+
+struct lumbre_python_chunk {
+  struct lumbre_record_header header;
+  __u32 count;
+  __u32 index;
+  struct lumbre_python_frame frame[LUMBRE_PYTHON_CHUNK_FRAMES];
+};
+
+/* A code object, sent when it is first seen: names survive the process. */
+struct lumbre_python_code {
+  struct lumbre_record_header header;
+  __u64 address_space;
+  __u64 code;
+  __u64 check;
+  __u32 pid; /* visible */
+  __u32 first_line;
+  __u32 version; /* of the layout */
+  __u32 name_bytes; /* in name[]; 0 with a failed read */
+  __u32 name_kind;  /* bytes per code point: 1, 2, 4; 0: ASCII */
+  __u32 name_total_bytes;
+  __u32 filename_bytes;
+  __u32 filename_kind;
+  __u32 filename_total_bytes;
+  __u32 line_table_bytes;
+  __u32 line_table_total_bytes;
+  __u32 padding;
+  __u8 name[LUMBRE_CODE_TEXT_BYTES];
+  __u8 filename[LUMBRE_CODE_TEXT_BYTES];
+  __u8 line_table[LUMBRE_CODE_LINE_TABLE_BYTES];
+};
+
+enum lumbre_process_change { LUMBRE_PROCESS_FORK = 1, LUMBRE_PROCESS_EXEC, LUMBRE_PROCESS_EXIT };
+
+struct lumbre_process_record {
+  struct lumbre_record_header header;
+  struct lumbre_task task; /* fork: the child; exec, exit: the process */
+  __u32 change;            /* enum lumbre_process_change */
+  __u32 parent_visible_pid;
+  __u64 parent_address_space;
+};
+
+/* The begin or end of something that has a name: a step, a region, a collective, a collection. */
+struct lumbre_marker {
+  struct lumbre_record_header header;
+  struct lumbre_task task;
+  __u32 is_begin;
+  __u32 kind;  /* given by the program that emits it */
+  __u64 key;   /* pairs a begin with its end */
+  __u64 value;
+  char name[LUMBRE_MARKER_NAME_BYTES];
+};
+
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_record_header) == 16, "header");
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_task) == 56, "task");
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_sample) == 16 + 56 + 16 + 32 + 8 + 144, "sample");
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_python_frame) == 32, "python frame");
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_python_code) == 16 + 24 + 48 + 512 + 2048, "code");
+
+#endif

@@ -1,0 +1,129 @@
+/* The single entry that all programs use: registers, event and weight become one sample. */
+#ifndef LUMBRE_CORE_CAPTURE_H
+#define LUMBRE_CORE_CAPTURE_H
+
+#include "bpf/core/python_walk.h"
+#include "bpf/core/record.h"
+#include "bpf/core/stack_copy.h"
+#include "bpf/core/task.h"
+
+#define LUMBRE_USER_CODE_SEGMENT_64 0x33
+
+struct capture_request {
+  __u32 event;       /* enum lumbre_event */
+  __u32 probability; /* in units of 1/(2^32-1) */
+  __u64 weight;
+};
+
+static __always_inline void copy_registers(const struct lumbre_pt_regs *from,
+                                           struct lumbre_registers *to) {
+  to->value[LUMBRE_RAX] = from->ax;
+  to->value[LUMBRE_RDX] = from->dx;
+  to->value[LUMBRE_RCX] = from->cx;
+  to->value[LUMBRE_RBX] = from->bx;
+  to->value[LUMBRE_RSI] = from->si;
+  to->value[LUMBRE_RDI] = from->di;
+  to->value[LUMBRE_RBP] = from->bp;
+  to->value[LUMBRE_RSP] = from->sp;
+  to->value[LUMBRE_R8] = from->r8;
+  to->value[LUMBRE_R9] = from->r9;
+  to->value[LUMBRE_R10] = from->r10;
+  to->value[LUMBRE_R11] = from->r11;
+  to->value[LUMBRE_R12] = from->r12;
+  to->value[LUMBRE_R13] = from->r13;
+  to->value[LUMBRE_R14] = from->r14;
+  to->value[LUMBRE_R15] = from->r15;
+  to->value[LUMBRE_RIP] = from->ip;
+  to->valid = (1 << LUMBRE_REGISTER_COUNT) - 1;
+}
+
+/* The kernel part; only where the interrupt hit kernel mode. */
+static __always_inline void send_kernel_stack(void *context, const struct capture *capture,
+                                              struct lumbre_sample *sample) {
+  struct lumbre_kernel_stack *stack = bpf_ringbuf_reserve(&events, sizeof(*stack), 0);
+  if (!stack) {
+    count(LUMBRE_COUNTER_CHUNKS_NO_ROOM);
+    return;
+  }
+  long size = bpf_get_stack(context, stack->address, sizeof(stack->address), 0);
+  if (size <= 0) {
+    bpf_ringbuf_discard(stack, BPF_RB_NO_WAKEUP);
+    return;
+  }
+  fill_header(&stack->header, LUMBRE_RECORD_KERNEL_STACK, capture);
+  sample->kernel_frames = size / sizeof(__u64);
+  bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
+}
+
+/* Finds the user-mode registers: those of the interrupt, or those that the task entered the
+ * kernel with. */
+static __always_inline void read_user_registers(const struct lumbre_pt_regs *interrupted,
+                                                struct lumbre_sample *sample) {
+  struct lumbre_pt_regs registers;
+  if (sample->flags & LUMBRE_SAMPLE_IN_KERNEL) {
+    struct task_struct *current = bpf_get_current_task_btf();
+    const void *entry = (const void *)bpf_task_pt_regs(current);
+    if (bpf_probe_read_kernel(&registers, sizeof(registers), entry)) {
+      return;
+    }
+  } else if (bpf_probe_read_kernel(&registers, sizeof(registers), interrupted)) {
+    return;
+  }
+  copy_registers(&registers, &sample->registers);
+  sample->flags |= LUMBRE_SAMPLE_USER_REGISTERS;
+  if (registers.cs != LUMBRE_USER_CODE_SEGMENT_64) {
+    sample->flags |= LUMBRE_SAMPLE_32BIT;
+  }
+}
+
+/* The user part of a task that is no kernel thread. */
+static __always_inline void capture_user(const struct lumbre_pt_regs *interrupted,
+                                         struct task_struct *task, const struct capture *capture,
+                                         struct lumbre_sample *sample) {
+  read_user_registers(interrupted, sample);
+  if ((sample->flags & LUMBRE_SAMPLE_USER_REGISTERS) && BPF_CORE_READ(task, mm)) {
+    walk_python(task, capture, sample);
+    copy_stack(task, capture, sample, sample->registers.value[LUMBRE_RSP]);
+  }
+}
+
+/* `interrupted` are the registers that the event hit, of user or kernel mode. */
+static __always_inline void capture_sample(void *context, const struct lumbre_pt_regs *interrupted,
+                                           const struct capture_request *request) {
+  struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+  if (!is_in_scope(task)) {
+    count(LUMBRE_COUNTER_OUT_OF_SCOPE);
+    return;
+  }
+  count(LUMBRE_COUNTER_SAMPLES);
+  struct capture capture;
+  start_capture(&capture);
+  /* Reserved first and committed last: user space reads it when all its pieces are there. */
+  struct lumbre_sample *sample = bpf_ringbuf_reserve(&events, sizeof(*sample), 0);
+  if (!sample) {
+    count(LUMBRE_COUNTER_LOST_NO_ROOM);
+    return;
+  }
+  __builtin_memset(sample, 0, sizeof(*sample));
+  fill_header(&sample->header, LUMBRE_RECORD_SAMPLE, &capture);
+  sample->event = request->event;
+  sample->probability = request->probability;
+  sample->weight = request->weight;
+  sample->stack_end = LUMBRE_STACK_NONE;
+  read_task(task, &sample->task);
+  unsigned long cs = 0;
+  bpf_probe_read_kernel(&cs, sizeof(cs), &interrupted->cs);
+  if ((cs & 3) == 0) {
+    sample->flags |= LUMBRE_SAMPLE_IN_KERNEL;
+    send_kernel_stack(context, &capture, sample);
+  }
+  if (BPF_CORE_READ(task, flags) & PF_KTHREAD) {
+    sample->flags |= LUMBRE_SAMPLE_KERNEL_THREAD;
+  } else {
+    capture_user(interrupted, task, &capture, sample);
+  }
+  bpf_ringbuf_submit(sample, BPF_RB_NO_WAKEUP);
+  count(LUMBRE_COUNTER_SENT);
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* Copies the user stack, page by page, from the stack pointer towards its root. */
+#ifndef LUMBRE_CORE_STACK_COPY_H
+#define LUMBRE_CORE_STACK_COPY_H
+
+#include "bpf/core/record.h"
+#include "bpf/core/task.h"
+
+#define LUMBRE_RED_ZONE_BYTES 128
+/* A thread's stack lies right below its thread control block (glibc, musl); further away than
+ * this the two have nothing to do with each other. */
+#define LUMBRE_MAX_THREAD_STACK_BYTES (256ULL << 20)
+
+/* Where the stack that holds `sp` is known to end, 0 where that is not known. */
+static __always_inline __u64 find_stack_top(struct task_struct *task, __u64 sp) {
+  __u64 alternate = BPF_CORE_READ(task, sas_ss_sp);
+  __u64 alternate_size = BPF_CORE_READ(task, sas_ss_size);
+  if (alternate_size && sp >= alternate && sp - alternate < alternate_size) {
+    return alternate + alternate_size;
+  }
+  __u64 main_top = BPF_CORE_READ(task, mm, start_stack);
+  __u64 thread_top = BPF_CORE_READ(task, thread.fsbase);
+  int is_main = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
+  if (sp < main_top && (is_main || main_top - sp < (8ULL << 20))) {
+    return main_top;
+  }
+  if (sp < thread_top && thread_top - sp < LUMBRE_MAX_THREAD_STACK_BYTES) {
+    return thread_top;
+  }
+  return 0;
+}
+
+struct stack_copy {
+  const struct capture *capture;
+  __u64 next;
+  __u64 top;
+  __u32 chunks;
+  __u32 end;
+};
+
+/* bpf_loop callback: one page. 1 ends the loop. */
+static long copy_stack_page(__u32 index, void *context) {
+  struct stack_copy *copy = context;
+  __u64 size = LUMBRE_STACK_CHUNK_BYTES - (copy->next & (LUMBRE_STACK_CHUNK_BYTES - 1));
+  if (copy->top && copy->top - copy->next < size) {
+    size = copy->top - copy->next;
+  }
+  if (size == 0 || size > LUMBRE_STACK_CHUNK_BYTES) {
+    copy->end = LUMBRE_STACK_WHOLE;
+    return 1;
+  }
+  struct lumbre_stack_chunk *chunk = bpf_ringbuf_reserve(&events, sizeof(*chunk), 0);
+  if (!chunk) {
+    count(LUMBRE_COUNTER_CHUNKS_NO_ROOM);
+    copy->end = LUMBRE_STACK_NO_ROOM;
+    return 1;
+  }
+  if (bpf_probe_read_user(chunk->bytes, size, (const void *)copy->next)) {
+    bpf_ringbuf_discard(chunk, BPF_RB_NO_WAKEUP);
+    copy->end = LUMBRE_STACK_FAULT;
+    return 1;
+  }
+  fill_header(&chunk->header, LUMBRE_RECORD_STACK_CHUNK, copy->capture);
+  chunk->address = copy->next;
+  chunk->size_bytes = size;
+  chunk->index = copy->chunks++;
+  bpf_ringbuf_submit(chunk, BPF_RB_NO_WAKEUP);
+  copy->next += size;
+  return 0;
+}
+
+static __always_inline void copy_stack(struct task_struct *task, const struct capture *capture,
+                                       struct lumbre_sample *sample, __u64 sp) {
+  struct stack_copy copy = {
+      .capture = capture,
+      .next = (sp - LUMBRE_RED_ZONE_BYTES) & ~7ULL,
+      .top = find_stack_top(task, sp),
+      .end = LUMBRE_STACK_LIMIT,
+  };
+  sample->stack_top = copy.top;
+  bpf_loop(config.max_stack_chunks, copy_stack_page, &copy, 0);
+  sample->stack_chunks = copy.chunks;
+  sample->stack_end = copy.end;
+}
+
+#endif

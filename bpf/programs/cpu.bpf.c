@@ -1,0 +1,16 @@
+// On-CPU samples: one run per perf event overflow on each CPU (hardware cycles or cpu-clock).
+#include <linux/bpf_perf_event.h>
+
+#include "bpf/core/capture.h"
+
+const volatile struct lumbre_config config = {};
+
+SEC("perf_event")
+int lumbre_cpu_sample(struct bpf_perf_event_data *context) {
+  struct capture_request request = {
+      .event = LUMBRE_EVENT_CPU, .probability = 0xffffffff, .weight = config.cpu_weight_ns};
+  capture_sample(context, (const struct lumbre_pt_regs *)&context->regs, &request);
+  return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
