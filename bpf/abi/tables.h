@@ -101,7 +101,8 @@ struct lumbre_python_layout {
   __u16 unicode_compact_data;
   __u16 bytes_size; /* PyVarObject.ob_size */
   __u16 bytes_data;
-  __u16 padding[2];
+  __u16 object_type; /* PyObject.ob_type */
+  __u16 padding;
   __u64 executable_mask; /* clears the tag bits of f_executable (3.14: ~3) */
 };
 
