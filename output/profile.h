@@ -79,6 +79,9 @@ struct Sample {
 class Profile {
  public:
   Profile();
+  // Movable only: a copy's table of strings would still point into the original.
+  Profile(Profile&&) = default;
+  Profile& operator=(Profile&&) = default;
 
   StringId intern(std::string_view text);
   const std::string& text(StringId id) const { return strings_[id]; }
