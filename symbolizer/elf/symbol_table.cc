@@ -1,6 +1,7 @@
 #include "symbolizer/elf/symbol_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "symbolizer/base/byte_reader.h"
@@ -116,6 +117,24 @@ DynamicTables tables_of_dynamic_segment(const ElfFile& file) {
   return tables;
 }
 
+std::string_view without_version(std::string_view name) {
+  const auto* at = static_cast<const char*>(::memrchr(name.data(), '@', name.size()));
+  if (at == nullptr) {
+    return name;
+  }
+  const auto position = static_cast<std::size_t>(at - name.data());
+  const auto is_version_character = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+  };
+  const auto version = name.substr(position + 1);
+  if (version.empty() || !std::all_of(version.begin(), version.end(), is_version_character)) {
+    return name;
+  }
+  const auto base =
+      name.substr(0, position > 0 && name[position - 1] == '@' ? position - 1 : position);
+  return base.empty() ? name : base;
+}
+
 bool is_hidden_version(Bytes versions, std::size_t index) {
   constexpr std::uint16_t kHidden = 0x8000;
   return index < versions.size() / 2 && (ByteReader(versions, index * 2).u16() & kHidden) != 0;
@@ -123,21 +142,13 @@ bool is_hidden_version(Bytes versions, std::size_t index) {
 
 }  // namespace
 
-Elf64_Sym SymbolTable::entry(std::size_t index) const {
-  Elf64_Sym symbol = {};
-  if (index < size()) {
-    std::memcpy(&symbol, symbols_.data() + index * sizeof(symbol), sizeof(symbol));
-  }
-  return symbol;
-}
-
 std::string_view SymbolTable::name(const Elf64_Sym& symbol) const {
   if (symbol.st_name >= strings_.size()) {
     return {};
   }
-  const auto name = ByteReader(strings_, symbol.st_name).c_string();
-  const auto version = name.find('@', 1);
-  return version == std::string_view::npos ? name : name.substr(0, version);
+  const auto* start = reinterpret_cast<const char*>(strings_.data()) + symbol.st_name;
+  const std::size_t limit = std::min(strings_.size() - symbol.st_name, kMaxNameBytes);
+  return without_version({start, ::strnlen(start, limit)});
 }
 
 bool SymbolTable::has_name(const Elf64_Sym& symbol, std::string_view name) const {

@@ -7,6 +7,7 @@
 #include <elf.h>
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,10 +23,20 @@ class SymbolTable {
       : symbols_(symbols), strings_(strings) {}
 
   std::size_t size() const { return symbols_.size() / sizeof(Elf64_Sym); }
-  Elf64_Sym entry(std::size_t index) const;  // all zero when out of range
-  // Without a version ("memcpy@@GLIBC_2.14" in a .symtab is "memcpy").
+  Elf64_Sym entry(std::size_t index) const {  // all zero when out of range
+    Elf64_Sym symbol = {};
+    if (index < size()) {
+      std::memcpy(&symbol, symbols_.data() + index * sizeof(symbol), sizeof(symbol));
+    }
+    return symbol;
+  }
+  // Without a version ("memcpy@@GLIBC_2.14" in a .symtab is "memcpy"); cut at kMaxNameBytes.
   std::string_view name(const Elf64_Sym& symbol) const;
   bool has_name(const Elf64_Sym& symbol, std::string_view name) const;
+
+  // The longest seen are C++ names of some ten thousand characters. Bounded because reading a
+  // table without terminators would cost its whole length for every symbol.
+  static constexpr std::size_t kMaxNameBytes = 65536;
 
  private:
   std::span<const std::byte> symbols_;
