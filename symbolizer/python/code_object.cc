@@ -44,9 +44,9 @@ Result<std::string> read_text(const ProcessMemory& memory, ProcessAddress object
                                           plus(object, layout.unicode_state)));
   LUMBRE_TRY_ASSIGN(const auto length, memory.read_value<std::uint64_t>(
                                            plus(object, layout.unicode_length)));
-  const unsigned kind = state >> 2 & 7;
-  const bool is_compact = (state >> 5 & 1) != 0;
-  const bool is_ascii = (state >> 6 & 1) != 0;
+  const unsigned kind = state >> layout.unicode_kind_shift & 7;
+  const bool is_compact = (state >> (layout.unicode_kind_shift + 3) & 1) != 0;
+  const bool is_ascii = (state >> layout.unicode_ascii_shift & 1) != 0;
   if (!is_compact || (kind != 1 && kind != 2 && kind != 4)) {
     return Error::unsupported("a str object in a form that code objects do not have");
   }
@@ -75,6 +75,7 @@ Result<ProcessAddress> read_pointer(const ProcessMemory& memory, ProcessAddress 
 
 std::string decode_unicode(std::span<const std::byte> data, unsigned kind) {
   std::string text;
+  kind = kind == 0 ? 1 : kind;  // the kernel programs' mark for ASCII
   if (kind != 1 && kind != 2 && kind != 4) {
     return text;
   }
@@ -102,6 +103,11 @@ Result<PythonCode> read_code_object(const ProcessMemory& memory, ProcessAddress 
   LUMBRE_TRY_ASSIGN(result.filename, read_text(memory, filename, layout));
   LUMBRE_TRY(read_line_table(memory, table, layout, result));
   return result;
+}
+
+bool is_interpreter_internal(const PythonCode& code) {
+  return code.version >= 0x030c && code.first_line == 0 && code.name == "__init__" &&
+         code.filename == "__init__";
 }
 
 std::int64_t instruction_offset(const lumbre_python_layout& layout, std::uint64_t code_address,

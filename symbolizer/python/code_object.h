@@ -1,4 +1,8 @@
-// Names and lines out of a Python code object.
+// Names and lines out of a Python code object, read from a live process or from the bytes that a
+// kernel record carries. Code objects do not change while they live; one that is freed meanwhile
+// gives an Error or wrong text, never a crash: lengths from the target are bounded. Any thread.
+// Formats: cpython/Include/cpython/code.h, unicodeobject.h; PEP 626 and PEP 657 for the tables.
+// Cost: reading one is 8 reads of the target; find_line walks the table from its start.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +25,17 @@ struct PythonCode {
   bool is_line_table_whole = true;
 };
 
+// True for code that is not the program's: from 3.12 on the interpreter pushes a frame of its own
+// between a class and its __init__ once that call is specialised (_Py_InitCleanup in
+// cpython/Python/specialize.c), which sys._getframe passes over. Such frames are not shown.
+bool is_interpreter_internal(const PythonCode& code);
+
 // From a live process.
 Result<PythonCode> read_code_object(const ProcessMemory& memory, ProcessAddress code,
                                     const lumbre_python_layout& layout);
 
-// Text of a str object's raw bytes: `kind` bytes per code point (1, 2 or 4; 1 is Latin-1 unless
-// ascii), to UTF-8. Lone surrogates become U+FFFD.
+// Text of a str object's raw bytes: `kind` bytes per code point (1, 2 or 4; 1 is Latin-1, 0
+// ASCII), to UTF-8. Surrogates, which are all lone in a str, become U+FFFD.
 std::string decode_unicode(std::span<const std::byte> data, unsigned kind);
 
 // The byte offset of the executing instruction from a frame's raw field: f_lasti (3.8-3.9 bytes,

@@ -105,6 +105,8 @@ void take_object_offsets(OffsetWords& words, const WordNumbers& at, lumbre_pytho
   words.take(layout.bytes_data, at.bytes_data, at.bytes_object_size, 1);
   words.take(layout.unicode_state, at.unicode_state, at.unicode_size, 4);
   words.take(layout.unicode_length, at.unicode_length, at.unicode_size);
+  layout.unicode_kind_shift = kUnicodeKindShift;
+  layout.unicode_ascii_shift = kUnicodeAsciiShift;
   // PyASCIIObject's size, then utf8_length and utf8 of PyCompactUnicodeObject.
   words.take(layout.unicode_ascii_data, at.unicode_ascii_size, at.unicode_size, 0);
   layout.unicode_compact_data = static_cast<std::uint16_t>(layout.unicode_ascii_data + 16);
@@ -114,11 +116,8 @@ void take_object_offsets(OffsetWords& words, const WordNumbers& at, lumbre_pytho
 bool is_within_kernel_reads(const lumbre_python_layout& layout) {
   constexpr unsigned kFrameBytes = 112;
   constexpr unsigned kCodeBytes = 144;
-  for (const unsigned offset : {layout.frame_code, layout.frame_back, layout.frame_instruction,
-                                layout.frame_owner}) {
-    if (offset + 8 > kFrameBytes) {
-      return false;
-    }
+  if (layout.frame_bytes > kFrameBytes) {
+    return false;
   }
   for (const unsigned offset : {layout.object_type, layout.code_first_line, layout.code_filename,
                                 layout.code_name, layout.code_line_table}) {
@@ -184,6 +183,7 @@ Result<lumbre_python_layout> layout_from_debug_offsets(std::span<const std::byte
   OffsetWords offsets(words);
   take_state_offsets(offsets, *numbers, layout);
   take_object_offsets(offsets, *numbers, layout);
+  layout.frame_bytes = bytes_to_read_of_frame(layout);
   if (!offsets.is_consistent() || !is_within_kernel_reads(layout)) {
     return Error::malformed("the debug offsets of CPython " + version.text() +
                             " contradict themselves");

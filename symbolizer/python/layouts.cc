@@ -1,5 +1,6 @@
 #include "symbolizer/python/layouts.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace lumbre {
@@ -65,12 +66,15 @@ lumbre_python_layout layout_3_12() {
   return layout;
 }
 
-// What the whole family shares; the unicode header lost its wchar_t pointer in 3.12.
+// What these versions share; the unicode header lost its wchar_t pointer in 3.12.
 void fill_common(lumbre_python_layout& layout, bool has_wide_string_pointer) {
+  layout.frame_bytes = bytes_to_read_of_frame(layout);
   layout.interpreter_next = 0;
   layout.thread_next = 8;
   layout.unicode_length = 16;
   layout.unicode_state = 32;
+  layout.unicode_kind_shift = kUnicodeKindShift;
+  layout.unicode_ascii_shift = kUnicodeAsciiShift;
   layout.unicode_ascii_data = has_wide_string_pointer ? 48 : 40;
   layout.unicode_compact_data = has_wide_string_pointer ? 72 : 56;
   layout.bytes_size = 16;
@@ -80,6 +84,12 @@ void fill_common(lumbre_python_layout& layout, bool has_wide_string_pointer) {
 }
 
 }  // namespace
+
+std::uint16_t bytes_to_read_of_frame(const lumbre_python_layout& layout) {
+  const int last = std::max({layout.frame_code, layout.frame_back, layout.frame_instruction,
+                             layout.frame_owner});
+  return static_cast<std::uint16_t>((last / 8 + 1) * 8);
+}
 
 std::string PythonVersion::text() const {
   return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(micro) +

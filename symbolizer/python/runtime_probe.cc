@@ -69,4 +69,12 @@ std::optional<PythonRuntime> find_python_runtime(const std::shared_ptr<const Elf
   return runtime;
 }
 
+lumbre_python_process place_python_runtime(const PythonRuntime& runtime, std::uint64_t load_bias) {
+  lumbre_python_process process{};
+  process.runtime_address = runtime.runtime.value + load_bias;
+  process.code_type_address = runtime.code_type.value + load_bias;
+  process.layout = runtime.layout;
+  return process;
+}
+
 }  // namespace lumbre

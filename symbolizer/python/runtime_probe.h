@@ -1,5 +1,6 @@
 // Finds a CPython in an ELF file by content (no file-name rules): _PyRuntime in .dynsym or
 // .symtab, else the .PyRuntime section. Works on executables, libpython, embedded and renamed ones.
+// Any thread. Cost: microseconds for a file without Python that has a GNU hash table.
 #pragma once
 
 #include <optional>
@@ -23,5 +24,9 @@ struct PythonRuntime {
 
 // None: the file holds no CPython. An unknown version is a PythonRuntime with is_supported false.
 std::optional<PythonRuntime> find_python_runtime(const std::shared_ptr<const ElfFile>& file);
+
+// The runtime where one process has it: `load_bias` is added to image addresses. Only for a
+// supported runtime.
+lumbre_python_process place_python_runtime(const PythonRuntime& runtime, std::uint64_t load_bias);
 
 }  // namespace lumbre
