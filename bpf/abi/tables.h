@@ -38,9 +38,11 @@ enum lumbre_cfa_kind {
 #define LUMBRE_SLOT_UNDEFINED 127 /* the caller's value is lost; for the return address: the root */
 
 enum lumbre_rule_flag {
-  LUMBRE_RULE_SAVED_BY_RBP = 1,  /* slots of saved[] count from rbp, not from the CFA; rbp's own
-                                    slot 0 then means "saved at rbp", not LUMBRE_SLOT_SAME */
-  LUMBRE_RULE_RA_IN_REGISTER = 2 /* the return address is in register `return_address` */
+  LUMBRE_RULE_SAVED_BY_RBP = 1,   /* slots of saved[] count from rbp, not from the CFA; rbp's own
+                                     slot 0 then means "saved at rbp", not LUMBRE_SLOT_SAME */
+  LUMBRE_RULE_RA_IN_REGISTER = 2, /* the return address is in register `return_address` */
+  LUMBRE_RULE_SAVED_BY_CFA = 4,   /* shifted left by i: saved[i] counts from the CFA all the same
+                                     (GCC's realignment through r13 pushes r13 beforehand) */
 };
 
 enum lumbre_saved_register {

@@ -94,12 +94,23 @@ LUMBRE_STEP_INLINE void lumbre_restore_register(struct lumbre_registers *registe
   }
 }
 
-LUMBRE_STEP_INLINE void lumbre_apply_slot(struct lumbre_registers *registers, __u32 number,
-                                          struct lumbre_stack_reader *reader, __u64 base,
-                                          __s64 slot) {
+/* Where the slots of a rule count from, taken before any register changes. */
+struct lumbre_slot_bases {
+  __u64 cfa;
+  __u64 rbp;
+  __u32 is_by_rbp;
+};
+
+LUMBRE_STEP_INLINE void lumbre_apply_slot(const struct lumbre_unwind_rule *rule, __u32 saved,
+                                          struct lumbre_registers *registers, __u32 number,
+                                          struct lumbre_stack_reader *reader,
+                                          const struct lumbre_slot_bases *bases) {
+  __s64 slot = rule->saved[saved];
+  __u32 is_by_rbp = bases->is_by_rbp && !(rule->flags & (LUMBRE_RULE_SAVED_BY_CFA << saved));
+  __u64 base = is_by_rbp ? bases->rbp : bases->cfa;
   if (slot == LUMBRE_SLOT_UNDEFINED) {
     registers->valid &= ~LUMBRE_REGISTER_BIT(number);
-  } else if (slot != LUMBRE_SLOT_SAME) {
+  } else if (slot != LUMBRE_SLOT_SAME || (is_by_rbp && number == LUMBRE_RBP)) {
     lumbre_restore_register(registers, number, reader, base + (__u64)(slot * LUMBRE_STACK_WORD));
   }
 }
@@ -107,26 +118,19 @@ LUMBRE_STEP_INLINE void lumbre_apply_slot(struct lumbre_registers *registers, __
 LUMBRE_STEP_INLINE enum lumbre_step_result lumbre_restore_saved(
     const struct lumbre_unwind_rule *rule, struct lumbre_registers *registers,
     struct lumbre_stack_reader *reader, __u64 cfa) {
-  const __s8 *saved = rule->saved;
-  __u64 base = cfa;
-  __u64 rbp = registers->value[LUMBRE_RBP];
-  int is_by_rbp = (rule->flags & LUMBRE_RULE_SAVED_BY_RBP) != 0;
-  if (is_by_rbp && !(registers->valid & LUMBRE_REGISTER_BIT(LUMBRE_RBP))) {
+  struct lumbre_slot_bases bases;
+  bases.cfa = cfa;
+  bases.rbp = registers->value[LUMBRE_RBP];
+  bases.is_by_rbp = rule->flags & LUMBRE_RULE_SAVED_BY_RBP;
+  if (bases.is_by_rbp && !(registers->valid & LUMBRE_REGISTER_BIT(LUMBRE_RBP))) {
     return LUMBRE_STEP_UNKNOWN_REGISTER;
   }
-  if (is_by_rbp) {
-    base = rbp;
-  }
-  lumbre_apply_slot(registers, LUMBRE_RBX, reader, base, saved[LUMBRE_SAVED_RBX]);
-  lumbre_apply_slot(registers, LUMBRE_R12, reader, base, saved[LUMBRE_SAVED_R12]);
-  lumbre_apply_slot(registers, LUMBRE_R13, reader, base, saved[LUMBRE_SAVED_R13]);
-  lumbre_apply_slot(registers, LUMBRE_R14, reader, base, saved[LUMBRE_SAVED_R14]);
-  lumbre_apply_slot(registers, LUMBRE_R15, reader, base, saved[LUMBRE_SAVED_R15]);
-  if (is_by_rbp && saved[LUMBRE_SAVED_RBP] == 0) {
-    lumbre_restore_register(registers, LUMBRE_RBP, reader, rbp);
-  } else {
-    lumbre_apply_slot(registers, LUMBRE_RBP, reader, base, saved[LUMBRE_SAVED_RBP]);
-  }
+  lumbre_apply_slot(rule, LUMBRE_SAVED_RBX, registers, LUMBRE_RBX, reader, &bases);
+  lumbre_apply_slot(rule, LUMBRE_SAVED_RBP, registers, LUMBRE_RBP, reader, &bases);
+  lumbre_apply_slot(rule, LUMBRE_SAVED_R12, registers, LUMBRE_R12, reader, &bases);
+  lumbre_apply_slot(rule, LUMBRE_SAVED_R13, registers, LUMBRE_R13, reader, &bases);
+  lumbre_apply_slot(rule, LUMBRE_SAVED_R14, registers, LUMBRE_R14, reader, &bases);
+  lumbre_apply_slot(rule, LUMBRE_SAVED_R15, registers, LUMBRE_R15, reader, &bases);
   return LUMBRE_STEP_OK;
 }
 

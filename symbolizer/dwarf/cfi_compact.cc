@@ -169,36 +169,41 @@ std::optional<SavedPlace> saved_place(const CfiRow& row, const RegisterRule& fro
   return std::nullopt;
 }
 
-bool fold_saved_registers(const CfiRow& row, lumbre_unwind_rule& rule) {
-  unsigned from_cfa = 0;
-  unsigned from_rbp = 0;
-  for (unsigned i = 0; i < LUMBRE_SAVED_COUNT; ++i) {
-    const RegisterRule& from = row.registers[kSavedRegisters[i]];
-    if (from.kind == Kind::kSame) {
-      continue;
-    }
-    if (from.kind == Kind::kUndefined) {
-      rule.saved[i] = LUMBRE_SLOT_UNDEFINED;
-      continue;
-    }
-    const auto place = saved_place(row, from);
-    if (!place.has_value()) {
-      return false;
-    }
-    ++(place->is_from_rbp ? from_rbp : from_cfa);
-    const auto slot = to_slot(place->offset, place->is_from_rbp && i == LUMBRE_SAVED_RBP);
-    if (!slot.has_value()) {
-      return false;
-    }
-    rule.saved[i] = *slot;
-  }
-  if (from_rbp == 0) {
+// False where the register's rule has no compact form.
+bool fold_saved_register(const CfiRow& row, unsigned saved, lumbre_unwind_rule& rule) {
+  const RegisterRule& from = row.registers[kSavedRegisters[saved]];
+  if (from.kind == Kind::kSame) {
+    rule.flags |= static_cast<__u8>(LUMBRE_RULE_SAVED_BY_CFA << saved);
     return true;
   }
-  // With the flag, slot 0 of rbp means "at rbp", which is where a realigned frame pushed it; such
-  // a frame that keeps rbp itself has no form here.
-  rule.flags |= LUMBRE_RULE_SAVED_BY_RBP;
-  return from_cfa == 0 && row.registers[LUMBRE_RBP].kind != Kind::kSame;
+  if (from.kind == Kind::kUndefined) {
+    rule.saved[saved] = LUMBRE_SLOT_UNDEFINED;
+    return true;
+  }
+  const auto place = saved_place(row, from);
+  if (!place.has_value()) {
+    return false;
+  }
+  const auto slot = to_slot(place->offset, place->is_from_rbp && saved == LUMBRE_SAVED_RBP);
+  if (!slot.has_value()) {
+    return false;
+  }
+  rule.saved[saved] = *slot;
+  rule.flags |= place->is_from_rbp ? static_cast<__u8>(LUMBRE_RULE_SAVED_BY_RBP)
+                                   : static_cast<__u8>(LUMBRE_RULE_SAVED_BY_CFA << saved);
+  return true;
+}
+
+bool fold_saved_registers(const CfiRow& row, lumbre_unwind_rule& rule) {
+  for (unsigned i = 0; i < LUMBRE_SAVED_COUNT; ++i) {
+    if (!fold_saved_register(row, i, rule)) {
+      return false;
+    }
+  }
+  if ((rule.flags & LUMBRE_RULE_SAVED_BY_RBP) == 0) {
+    rule.flags &= LUMBRE_RULE_RA_IN_REGISTER;  // everything counts from the CFA, as without a flag
+  }
+  return true;
 }
 
 // The caller's rsp is the CFA; a row that says otherwise has no compact form.
