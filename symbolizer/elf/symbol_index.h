@@ -5,7 +5,7 @@
 // address up to the next symbol or the end of its section only if nothing else says otherwise
 // (assembler entry points such as _start), never across a gap. The stubs of the procedure linkage
 // table are named "malloc@plt". Names are borrowed from the mapping where they are in it; built in
-// about 50 ms for half a million symbols. Immutable after building: any thread.
+// about 100 ms for half a million symbols. Immutable after building: any thread.
 #pragma once
 
 #include <memory>

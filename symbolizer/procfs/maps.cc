@@ -1,13 +1,10 @@
 #include "symbolizer/procfs/maps.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
-#include "symbolizer/base/unique_fd.h"
+#include "symbolizer/procfs/read_file.h"
 
 namespace lumbre {
 namespace {
@@ -104,29 +101,6 @@ std::optional<MapsEntry> parse_line(std::string_view line) {
   return entry;
 }
 
-// /proc files have no size: read until the end.
-Result<std::string> read_all(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) {
-    return Error::system(errno, "cannot open " + path);
-  }
-  std::string text;
-  constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
-  for (;;) {
-    const std::size_t used = text.size();
-    text.resize(used + kChunkBytes);
-    const ssize_t count = ::read(fd.get(), text.data() + used, kChunkBytes);
-    const int saved_errno = errno;
-    text.resize(used + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count == 0) {
-      return text;
-    }
-    if (count < 0 && saved_errno != EINTR) {
-      return Error::system(saved_errno, "cannot read " + path);
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<MapsEntry> parse_maps(std::string_view text) {
@@ -143,7 +117,7 @@ std::vector<MapsEntry> parse_maps(std::string_view text) {
 
 Result<std::vector<MapsEntry>> read_maps(int pid, const std::string& proc_root) {
   LUMBRE_TRY_ASSIGN(const std::string text,
-                    read_all(proc_root + "/" + std::to_string(pid) + "/maps"));
+                    read_proc_file(proc_root + "/" + std::to_string(pid) + "/maps"));
   return parse_maps(text);
 }
 
