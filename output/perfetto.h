@@ -27,11 +27,11 @@ struct PerfettoThread {
 };
 
 struct PerfettoTrace {
-  const Profile* profile = nullptr;                // names of the locations
-  std::vector<std::vector<LocationId>> stacks;     // leaf first
+  const Profile* profile = nullptr;             // names of the locations
+  std::vector<std::vector<LocationId>> stacks;  // leaf first
   std::vector<TimedSample> samples;
   std::vector<PerfettoThread> threads;
-  std::uint64_t boot_minus_monotonic_ns = 0;       // clock snapshot
+  std::uint64_t boot_minus_monotonic_ns = 0;  // clock snapshot
   std::int64_t wall_minus_monotonic_ns = 0;
 };
 

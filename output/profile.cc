@@ -1,5 +1,7 @@
 #include "output/profile.h"
 
+#include <algorithm>
+
 namespace lumbre::output {
 namespace {
 
@@ -30,11 +32,17 @@ std::uint64_t hash_of(const Location& location) {
   return hash;
 }
 
+// Of the entries that share a hash only the newest are compared: a file made to collide then costs
+// bounded time, and at worst an entry twice.
+constexpr std::size_t kComparedEntries = 32;
+
 template <typename Item>
 std::uint32_t add_once(const Item& item, std::vector<Item>& items,
                        std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>& ids) {
   std::vector<std::uint32_t>& same_hash = ids[hash_of(item)];
-  for (const std::uint32_t id : same_hash) {
+  const std::size_t compared = std::min(same_hash.size(), kComparedEntries);
+  for (std::size_t i = same_hash.size() - compared; i < same_hash.size(); ++i) {
+    const std::uint32_t id = same_hash[i];
     // A caller may have changed the public table since; then the item counts as a new one.
     if (id < items.size() && items[id] == item) return id;
   }

@@ -100,7 +100,7 @@ class Profile {
   StringId default_sample_type = 0;
   ValueType period_type;
   std::int64_t period = 0;
-  std::int64_t time_nanos = 0;      // of the recording's start, since the Unix epoch
+  std::int64_t time_nanos = 0;  // of the recording's start, since the Unix epoch
   std::int64_t duration_nanos = 0;
 
   // Index of the sample type of that name; kNone when there is none. "" is the default one.
