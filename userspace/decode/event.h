@@ -1,0 +1,36 @@
+// Event: what the kernel programs sent, as validated plain structs. Only decode/ sees raw bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bpf/abi/events.h"
+
+namespace lumbre {
+
+// One sample with all its pieces.
+struct StackSample {
+  lumbre_sample sample{};
+  std::vector<std::uint64_t> kernel_stack;  // leaf first
+  std::vector<lumbre_python_frame> python;  // leaf first, boundary entries included
+  std::uint64_t stack_start = 0;            // address of stack[0]
+  std::vector<std::byte> stack;             // the copied user stack
+
+  std::uint64_t time_ns() const { return sample.header.time_ns; }
+};
+
+struct PythonCodeSeen {
+  lumbre_python_code code{};
+};
+struct ProcessChanged {
+  lumbre_process_record record{};
+};
+struct MarkerSeen {
+  lumbre_marker marker{};
+};
+
+using Event = std::variant<StackSample, PythonCodeSeen, ProcessChanged, MarkerSeen>;
+
+}  // namespace lumbre

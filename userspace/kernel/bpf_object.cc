@@ -1,0 +1,196 @@
+#include "userspace/kernel/bpf_object.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+#include "lumbre_bpf.skel.h"
+
+namespace lumbre {
+namespace {
+
+std::string& libbpf_messages() {
+  static std::string text;
+  return text;
+}
+
+// libbpf explains failures only through this callback; the last lines go into our own error.
+int keep_message(libbpf_print_level level, const char* format, va_list arguments) {
+  if (level != LIBBPF_WARN) {
+    return 0;
+  }
+  char line[1024];
+  const int length = ::vsnprintf(line, sizeof(line), format, arguments);
+  std::string& text = libbpf_messages();
+  if (text.size() < 4096) {
+    text += line;
+  }
+  return length;
+}
+
+Error load_error(int failure) {
+  std::string first = libbpf_messages();
+  first = first.substr(0, first.find('\n'));
+  Error error = Error::system(-failure, "cannot load the kernel programs");
+  if (!first.empty()) {
+    error.message += " (" + first + ")";
+  }
+  if (error.kind == ErrorKind::kPermission) {
+    error.message += "; run as root or with CAP_BPF and CAP_PERFMON (see lumbre doctor)";
+  } else {
+    error.message += "; see lumbre doctor for what this kernel lacks";
+  }
+  return error;
+}
+
+bpf_prog_info program_info(const bpf_program* program) {
+  bpf_prog_info info = {};
+  std::uint32_t size = sizeof(info);
+  ::bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size);
+  return info;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BpfObject>> BpfObject::load(const BpfSettings& settings) {
+  libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+  libbpf_set_print(keep_message);
+  libbpf_messages().clear();
+  std::unique_ptr<BpfObject> object(new BpfObject);
+  object->skeleton_ = lumbre_bpf__open();
+  if (object->skeleton_ == nullptr) {
+    return load_error(-errno);
+  }
+  object->skeleton_->rodata->config = settings.config;
+  bpf_map__set_max_entries(object->skeleton_->maps.events, settings.ring_bytes);
+  if (const int failure = lumbre_bpf__load(object->skeleton_); failure != 0) {
+    return load_error(failure);
+  }
+  object->ring_ = ring_buffer__new(bpf_map__fd(object->skeleton_->maps.events), on_record,
+                                   object.get(), nullptr);
+  if (object->ring_ == nullptr) {
+    return Error::system(errno, "cannot map the ring buffer");
+  }
+  // Run-time statistics cost a few nanoseconds per run and end with this descriptor.
+  object->statistics_fd_ = ::bpf_enable_stats(BPF_STATS_RUN_TIME);
+  return object;
+}
+
+BpfObject::~BpfObject() {
+  ring_buffer__free(ring_);
+  lumbre_bpf__destroy(skeleton_);
+  UniqueFd statistics(statistics_fd_);
+}
+
+Result<void> BpfObject::attach_lifecycle() {
+  for (bpf_program* program :
+       {skeleton_->progs.lumbre_process_fork, skeleton_->progs.lumbre_process_exec,
+        skeleton_->progs.lumbre_process_exit}) {
+    // The link is kept by the object: destroying the skeleton detaches it.
+    bpf_link* link = bpf_program__attach(program);
+    if (link == nullptr) {
+      return Error::system(errno, std::string("cannot attach ") + bpf_program__name(program));
+    }
+    if (program == skeleton_->progs.lumbre_process_fork) {
+      skeleton_->links.lumbre_process_fork = link;
+    } else if (program == skeleton_->progs.lumbre_process_exec) {
+      skeleton_->links.lumbre_process_exec = link;
+    } else {
+      skeleton_->links.lumbre_process_exit = link;
+    }
+  }
+  return {};
+}
+
+int BpfObject::cpu_program_fd() const {
+  return bpf_program__fd(skeleton_->progs.lumbre_cpu_sample);
+}
+
+int BpfObject::on_record(void* context, void* data, std::size_t size) {
+  const auto* object = static_cast<BpfObject*>(context);
+  (*object->callback_)({static_cast<const std::byte*>(data), size});
+  return 0;
+}
+
+std::size_t BpfObject::consume(const RecordCallback& callback) {
+  callback_ = &callback;
+  const int count = ring_buffer__consume(ring_);
+  callback_ = nullptr;
+  return count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+int BpfObject::ring_poll_fd() const { return ring_buffer__epoll_fd(ring_); }
+
+Result<void> BpfObject::add_target(std::uint32_t visible_pid) {
+  const std::uint32_t one = 1;
+  if (bpf_map__update_elem(skeleton_->maps.targets, &visible_pid, sizeof(visible_pid), &one,
+                           sizeof(one), BPF_ANY) != 0) {
+    return Error::system(errno, "cannot follow process " + std::to_string(visible_pid));
+  }
+  return {};
+}
+
+Result<void> BpfObject::set_python(std::uint32_t visible_pid,
+                                   const lumbre_python_process& process) {
+  if (bpf_map__update_elem(skeleton_->maps.python_processes, &visible_pid, sizeof(visible_pid),
+                           &process, sizeof(process), BPF_ANY) != 0) {
+    return Error::system(errno, "cannot follow the Python of process " +
+                                    std::to_string(visible_pid));
+  }
+  return {};
+}
+
+void BpfObject::forget_python(std::uint32_t visible_pid) {
+  bpf_map__delete_elem(skeleton_->maps.python_processes, &visible_pid, sizeof(visible_pid), 0);
+}
+
+CounterValues BpfObject::read_counters() const {
+  CounterValues sums{};
+  const auto cpus = static_cast<std::size_t>(libbpf_num_possible_cpus());
+  std::vector<std::uint64_t> values(cpus);
+  for (std::uint32_t counter = 0; counter < LUMBRE_COUNTER_COUNT; ++counter) {
+    if (bpf_map__lookup_elem(skeleton_->maps.counters, &counter, sizeof(counter), values.data(),
+                             values.size() * sizeof(std::uint64_t), 0) == 0) {
+      for (const std::uint64_t value : values) {
+        sums[counter] += value;
+      }
+    }
+  }
+  return sums;
+}
+
+ProgramCost BpfObject::read_cost() const {
+  ProgramCost cost;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, skeleton_->obj) {
+    const bpf_prog_info info = program_info(program);
+    cost.run_time_ns += info.run_time_ns;
+    cost.run_count += info.run_cnt;
+    if (program == skeleton_->progs.lumbre_cpu_sample) {
+      cost.sample_run_time_ns = info.run_time_ns;
+      cost.sample_run_count = info.run_cnt;
+    }
+  }
+  return cost;
+}
+
+std::uint64_t BpfObject::kernel_memory_bytes() const {
+  std::uint64_t total = 0;
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, skeleton_->obj) {
+    std::ifstream info("/proc/self/fdinfo/" + std::to_string(bpf_map__fd(map)));
+    for (std::string key; info >> key;) {
+      if (key == "memlock:") {
+        std::uint64_t bytes = 0;
+        info >> bytes;
+        total += bytes;
+      }
+    }
+  }
+  return total;
+}
+
+}  // namespace lumbre

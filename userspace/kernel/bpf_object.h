@@ -1,0 +1,71 @@
+// BpfObject: owns the loaded kernel programs, their maps and their attachments.
+//
+// open -> (settings fixed) load -> attach. Everything is held by file descriptors of this process,
+// so that the kernel removes all of it when Lumbre ends, however it ends. One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpf/abi/config.h"
+#include "bpf/abi/counters.h"
+#include "bpf/abi/tables.h"
+#include "symbolizer/base/result.h"
+
+struct lumbre_bpf;
+struct ring_buffer;
+
+namespace lumbre {
+
+struct BpfSettings {
+  lumbre_config config{};
+  std::uint32_t ring_bytes = 8 << 20;  // a power of two, at least one page
+};
+
+using CounterValues = std::array<std::uint64_t, LUMBRE_COUNTER_COUNT>;
+
+// The kernel's own account of our programs (bpf_prog_info.run_time_ns; needs BPF statistics on).
+struct ProgramCost {
+  std::uint64_t run_time_ns = 0;
+  std::uint64_t run_count = 0;
+  std::uint64_t sample_run_time_ns = 0;  // of the sampling program alone
+  std::uint64_t sample_run_count = 0;
+};
+
+class BpfObject {
+ public:
+  static Result<std::unique_ptr<BpfObject>> load(const BpfSettings& settings);
+  ~BpfObject();
+
+  Result<void> attach_lifecycle();
+  int cpu_program_fd() const;
+
+  // Hands every record waiting in the ring buffer to the callback; the bytes are valid during it.
+  using RecordCallback = std::function<void(std::span<const std::byte>)>;
+  std::size_t consume(const RecordCallback& callback);
+  int ring_poll_fd() const;
+
+  Result<void> add_target(std::uint32_t visible_pid);
+  Result<void> set_python(std::uint32_t visible_pid, const lumbre_python_process& process);
+  void forget_python(std::uint32_t visible_pid);
+
+  CounterValues read_counters() const;
+  ProgramCost read_cost() const;
+  std::uint64_t kernel_memory_bytes() const;  // of maps, as /proc/self/fdinfo tells (memlock)
+
+ private:
+  BpfObject() = default;
+  static int on_record(void* context, void* data, std::size_t size);
+
+  lumbre_bpf* skeleton_ = nullptr;
+  ring_buffer* ring_ = nullptr;
+  int statistics_fd_ = -1;
+  const RecordCallback* callback_ = nullptr;
+};
+
+}  // namespace lumbre

@@ -1,0 +1,56 @@
+// PerfEvent: owner of one perf event (perf_event_open(2)) on one CPU, and of its ring if it has one.
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "symbolizer/base/result.h"
+#include "symbolizer/base/unique_fd.h"
+
+namespace lumbre {
+
+class PerfEvent {
+ public:
+  static Result<PerfEvent> open(perf_event_attr attributes, int pid, int cpu);
+  PerfEvent(PerfEvent&& other) noexcept;
+  PerfEvent& operator=(PerfEvent&&) = delete;
+  ~PerfEvent();
+
+  Result<void> set_program(int program_fd);
+  Result<void> enable();
+  Result<void> disable();
+  // `pages` is a power of two.
+  Result<void> map_ring(std::size_t pages);
+  // Hands each waiting record (perf_event_header and what follows it) to the callback.
+  void consume(const std::function<void(std::span<const std::byte>)>& callback);
+  int fd() const { return fd_.get(); }
+
+ private:
+  explicit PerfEvent(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  UniqueFd fd_;
+  void* ring_ = nullptr;  // perf_event_mmap_page, then the data pages
+  std::size_t ring_bytes_ = 0;
+};
+
+// The numbers of a kernel CPU list such as "0-3,8"; empty where the text is none.
+std::vector<int> parse_cpu_list(const std::string& text);
+std::vector<int> online_cpus();
+
+enum class SamplingClock { kCycles, kCpuClock };
+
+struct CpuSampling {
+  SamplingClock clock = SamplingClock::kCpuClock;
+  std::vector<PerfEvent> events;  // one per online CPU, not enabled yet
+};
+
+// Hardware cycles where the machine counts them, else the kernel's cpu-clock; `frequency_hz` per
+// CPU, idle time left out, kernel mode included.
+Result<CpuSampling> open_cpu_sampling(std::uint32_t frequency_hz, int program_fd);
+
+}  // namespace lumbre

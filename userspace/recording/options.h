@@ -1,0 +1,25 @@
+// What to record: the settings of `lumbre record`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lumbre {
+
+enum class TargetMode { kProcesses, kWholeMachine, kCommand };
+
+struct RecordOptions {
+  TargetMode mode = TargetMode::kProcesses;
+  std::vector<std::uint32_t> pids;
+  std::vector<std::string> command;
+  std::uint32_t frequency_hz = 99;
+  std::optional<double> duration_s;
+  bool follows_children = true;
+  std::uint32_t ring_bytes = 8 << 20;
+  std::uint32_t max_stack_frames = 1024;
+  bool is_quiet = false;
+};
+
+}  // namespace lumbre

@@ -1,0 +1,174 @@
+#include "userspace/recording/pipeline.h"
+
+#include <time.h>
+
+#include <cstring>
+#include <variant>
+
+namespace lumbre {
+namespace {
+
+std::uint64_t monotonic_now_ns() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000ULL +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t time_of(const Event& event) {
+  if (const auto* sample = std::get_if<StackSample>(&event)) {
+    return sample->time_ns();
+  }
+  if (const auto* process = std::get_if<ProcessChanged>(&event)) {
+    return process->record.header.time_ns;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(BpfObject& bpf, Sideband& sideband, std::size_t max_stack_frames)
+    : bpf_(bpf),
+      sideband_(sideband),
+      processes_(modules_),
+      unwinder_(processes_, max_stack_frames),
+      joiner_(modules_, codes_, store_) {
+  processes_.on_python([this](const Process& process, const PythonRuntime& runtime,
+                              std::uint64_t bias) { note_python(process, runtime, bias); });
+}
+
+void Pipeline::note_python(const Process& process, const PythonRuntime& runtime,
+                           std::uint64_t bias) {
+  if (!runtime.is_supported) {
+    notes_.insert(runtime.unsupported_reason);
+    return;
+  }
+  lumbre_python_process python{};
+  python.runtime_address = runtime.runtime.value + bias;
+  python.code_type_address = runtime.code_type.value + bias;
+  python.layout = runtime.layout;
+  codes_.set_layout(process.pid, runtime.layout);
+  if (const Result<void> set = bpf_.set_python(process.pid, python); !set.has_value()) {
+    notes_.insert(set.error().message);
+  }
+}
+
+void Pipeline::add_process(std::uint32_t pid) {
+  if (processes_.load(pid)) {
+    live_targets_.insert(pid);
+    ++seen_processes_;
+  }
+}
+
+void Pipeline::apply_sideband_until(std::uint64_t time_ns) {
+  while (!waiting_sideband_.empty() && waiting_sideband_.front().time_ns <= time_ns) {
+    const SidebandEvent& event = waiting_sideband_.front();
+    if (const auto* executed = std::get_if<ProcessExecuted>(&event.what)) {
+      bpf_.forget_python(executed->pid);
+      codes_.forget_process(executed->pid);
+    }
+    processes_.apply(event);
+    waiting_sideband_.pop_front();
+  }
+}
+
+void Pipeline::run_round() {
+  const std::uint64_t round_start_ns = monotonic_now_ns();
+  events_.clear();
+  bpf_.consume([this](std::span<const std::byte> record) {
+    counts_.bytes += record.size();
+    decoder_.add(record, events_);
+  });
+  for (SidebandEvent& event : sideband_.drain()) {
+    waiting_sideband_.push_back(std::move(event));
+  }
+  for (const Event& event : events_) {
+    apply_sideband_until(time_of(event));
+    handle(event);
+  }
+  // Older samples than this are all in: what is left of the sideband can be applied (and files
+  // of short-lived processes be opened in time).
+  apply_sideband_until(round_start_ns);
+}
+
+void Pipeline::finish() {
+  run_round();
+  events_.clear();
+  decoder_.flush(events_);
+  for (const Event& event : events_) {
+    handle(event);
+  }
+}
+
+void Pipeline::handle(const Event& event) {
+  if (const auto* sample = std::get_if<StackSample>(&event)) {
+    handle_sample(*sample);
+  } else if (const auto* code = std::get_if<PythonCodeSeen>(&event)) {
+    codes_.add(code->code);
+  } else if (const auto* process = std::get_if<ProcessChanged>(&event)) {
+    handle_process(process->record);
+  }
+}
+
+void Pipeline::handle_process(const lumbre_process_record& record) {
+  const std::uint32_t pid = record.task.visible_pid;
+  if (record.change == LUMBRE_PROCESS_FORK) {
+    live_targets_.insert(pid);
+    ++seen_processes_;
+  } else if (record.change == LUMBRE_PROCESS_EXIT) {
+    live_targets_.erase(pid);
+    processes_.remove(pid);
+    codes_.forget_process(pid);
+  }
+}
+
+LabelSetId Pipeline::labels_of(const lumbre_task& task, bool is_approximate) {
+  std::string key(reinterpret_cast<const char*>(&task), sizeof(task));
+  key += is_approximate ? 'a' : '-';
+  const auto [known, is_new] = label_sets_.try_emplace(std::move(key), 0);
+  if (is_new) {
+    LabelSet set;
+    const bool is_visible = task.visible_pid != 0;
+    set.push_back({"pid", "", is_visible ? task.visible_pid : task.host_pid});
+    set.push_back({"tid", "", is_visible ? task.visible_tid : task.host_tid});
+    if (is_visible && task.visible_pid != task.host_pid) {
+      set.push_back({"host_pid", "", task.host_pid});
+    }
+    set.push_back({"process", task.process_name, 0});
+    set.push_back({"thread", task.thread_name, 0});
+    if (is_approximate) {
+      set.push_back({"approximate", "yes", 0});
+    }
+    known->second = store_.labels.intern(set);
+  }
+  return known->second;
+}
+
+void Pipeline::handle_sample(const StackSample& sample) {
+  const lumbre_task& task = sample.sample.task;
+  if (processes_.find(task.visible_pid) == nullptr) {
+    processes_.load(task.visible_pid);
+  }
+  unwinder_.unwind(sample, native_);
+  joiner_.join(sample, native_, joined_);
+  ++counts_.shown;
+  counts_.approximate += joined_.is_approximate ? 1 : 0;
+  if (!joined_.truncated.empty()) {
+    ++counts_.truncated[joined_.truncated];
+  }
+  WeightedStack stored;
+  stored.time_ns = sample.time_ns();
+  stored.stack = store_.stacks.insert(joined_.root_first);
+  stored.labels = labels_of(task, joined_.is_approximate);
+  stored.weight = sample.sample.probability == 0xffffffff
+                      ? sample.sample.weight
+                      : static_cast<std::uint64_t>(static_cast<double>(sample.sample.weight) *
+                                                   4294967295.0 / sample.sample.probability);
+  stored.pid = task.visible_pid != 0 ? task.visible_pid : task.host_pid;
+  stored.tid = task.visible_tid != 0 ? task.visible_tid : task.host_tid;
+  stored.cpu = sample.sample.header.cpu;
+  stored.event = sample.sample.event;
+  store_.samples.push_back(stored);
+}
+
+}  // namespace lumbre

@@ -1,0 +1,82 @@
+// Pipeline: takes what the kernel sent, in time order, and turns it into stored samples.
+//
+// One round: records from the ring buffer, then the sideband (so that every mapping older than a
+// sample is known), then both merged by time. One thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "userspace/aggregate/samples.h"
+#include "userspace/decode/decoder.h"
+#include "userspace/kernel/bpf_object.h"
+#include "userspace/kernel/sideband.h"
+#include "userspace/process/process_table.h"
+#include "userspace/unwind/native_unwinder.h"
+#include "userspace/unwind/python_codes.h"
+#include "userspace/unwind/stack_join.h"
+
+namespace lumbre {
+
+struct PipelineCounts {
+  std::uint64_t shown = 0;
+  std::uint64_t approximate = 0;
+  std::uint64_t bytes = 0;  // through the ring buffer
+  std::map<std::string, std::uint64_t> truncated;  // samples, by cause
+};
+
+class Pipeline {
+ public:
+  Pipeline(BpfObject& bpf, Sideband& sideband, std::size_t max_stack_frames);
+
+  // Before the first round: the processes that run already.
+  void add_process(std::uint32_t pid);
+  void follow_all() { processes_.follow_all(true); }
+
+  void run_round();
+  void finish();
+
+  bool has_live_targets() const { return !live_targets_.empty(); }
+  const PipelineCounts& counts() const { return counts_; }
+  const SampleStore& store() const { return store_; }
+  ModuleCache& modules() { return modules_; }
+  const PythonCodes& codes() const { return codes_; }
+  const std::set<std::string>& notes() const { return notes_; }
+  std::uint64_t lost_mappings() const { return processes_.lost_events(); }
+  std::uint64_t malformed_records() const { return decoder_.malformed_records(); }
+  std::size_t process_count() const { return seen_processes_; }
+
+ private:
+  void note_python(const Process& process, const PythonRuntime& runtime, std::uint64_t bias);
+  void apply_sideband_until(std::uint64_t time_ns);
+  void handle(const Event& event);
+  void handle_sample(const StackSample& sample);
+  void handle_process(const lumbre_process_record& record);
+  LabelSetId labels_of(const lumbre_task& task, bool is_approximate);
+
+  BpfObject& bpf_;
+  Sideband& sideband_;
+  ModuleCache modules_;
+  ProcessTable processes_;
+  PythonCodes codes_;
+  SampleStore store_;
+  Decoder decoder_;
+  NativeUnwinder unwinder_;
+  StackJoin joiner_;
+  std::deque<SidebandEvent> waiting_sideband_;
+  std::vector<Event> events_;
+  NativeStack native_;
+  JoinedStack joined_;
+  std::unordered_map<std::string, LabelSetId> label_sets_;
+  std::set<std::uint32_t> live_targets_;
+  std::set<std::string> notes_;
+  std::size_t seen_processes_ = 0;
+  PipelineCounts counts_;
+};
+
+}  // namespace lumbre

@@ -1,0 +1,191 @@
+#include "userspace/recording/recording.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace lumbre {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Samples do not wake Lumbre up: it looks this often.
+constexpr int kRoundMilliseconds = 20;
+constexpr std::uint64_t kInitialPidNamespaceInode = 0xEFFFFFFC;  // PROC_PID_INIT_INO
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now = {};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000ULL +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The inode of our own PID namespace, 0 for the initial one.
+std::uint32_t own_pid_namespace() {
+  struct stat status = {};
+  if (::stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kInitialPidNamespaceInode) {
+    return 0;
+  }
+  return static_cast<std::uint32_t>(status.st_ino);
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+BpfSettings settings_for(const RecordOptions& options) {
+  BpfSettings settings;
+  settings.ring_bytes = options.ring_bytes;
+  settings.config.is_whole_machine = options.mode == TargetMode::kWholeMachine ? 1 : 0;
+  settings.config.follows_children = options.follows_children ? 1 : 0;
+  settings.config.pid_namespace_inode = own_pid_namespace();
+  settings.config.max_stack_chunks = LUMBRE_MAX_STACK_CHUNKS;
+  settings.config.cpu_weight_ns = 1'000'000'000ULL / options.frequency_hz;
+  return settings;
+}
+
+}  // namespace
+
+Recording::~Recording() = default;
+
+Result<std::unique_ptr<Recording>> Recording::prepare(const RecordOptions& options) {
+  std::unique_ptr<Recording> recording(new Recording);
+  LUMBRE_TRY(recording->set_up(options));
+  return recording;
+}
+
+Result<void> Recording::set_up(const RecordOptions& options) {
+  facts_.options = options;
+  if (options.mode == TargetMode::kCommand) {
+    LUMBRE_TRY_ASSIGN(command_, SpawnedCommand::start(options.command));
+    facts_.options.pids = {static_cast<std::uint32_t>(command_->pid())};
+  }
+  LUMBRE_TRY_ASSIGN(bpf_, BpfObject::load(settings_for(options)));
+  LUMBRE_TRY_ASSIGN(Sideband sideband, Sideband::open());
+  sideband_ = std::make_unique<Sideband>(std::move(sideband));
+  pipeline_ = std::make_unique<Pipeline>(*bpf_, *sideband_, options.max_stack_frames);
+  LUMBRE_TRY(bpf_->attach_lifecycle());
+  LUMBRE_TRY(add_targets());
+  LUMBRE_TRY_ASSIGN(CpuSampling sampling,
+                    open_cpu_sampling(options.frequency_hz, bpf_->cpu_program_fd()));
+  facts_.clock = sampling.clock;
+  events_ = std::move(sampling.events);
+  return {};
+}
+
+// The kernel programs follow forks already, so a child of this moment is seen twice, not never.
+Result<void> Recording::add_targets() {
+  if (facts_.options.mode == TargetMode::kWholeMachine) {
+    pipeline_->follow_all();
+    for (const std::uint32_t pid : list_processes()) {
+      pipeline_->add_process(pid);
+    }
+    return {};
+  }
+  std::size_t known = 0;
+  std::vector<std::uint32_t> tree = facts_.options.pids;
+  do {
+    known = tree.size();
+    for (const std::uint32_t pid : tree) {
+      LUMBRE_TRY(bpf_->add_target(pid));
+    }
+    if (facts_.options.follows_children) {
+      tree = find_process_tree(facts_.options.pids);
+    }
+  } while (tree.size() > known);
+  for (const std::uint32_t pid : tree) {
+    pipeline_->add_process(pid);
+  }
+  return {};
+}
+
+Result<void> Recording::start_sampling() {
+  for (PerfEvent& event : events_) {
+    LUMBRE_TRY(event.enable());
+  }
+  start_ = Clock::now();
+  facts_.start_wall_ns = clock_ns(CLOCK_REALTIME);
+  facts_.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+  facts_.start_boot_ns = clock_ns(CLOCK_BOOTTIME);
+  return {};
+}
+
+void Recording::wait_for_events(int timeout_ms) const {
+  std::vector<pollfd> waiting = {{bpf_->ring_poll_fd(), POLLIN, 0}};
+  for (const PerfEvent& event : sideband_->events()) {
+    waiting.push_back({event.fd(), POLLIN, 0});
+  }
+  ::poll(waiting.data(), waiting.size(), timeout_ms);
+}
+
+bool Recording::is_over(const std::atomic<bool>& stop) {
+  if (stop.load(std::memory_order_relaxed)) {
+    facts_.is_interrupted = true;
+    return true;
+  }
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  if (facts_.options.duration_s.has_value() && elapsed.count() >= *facts_.options.duration_s) {
+    return true;
+  }
+  if (command_ != nullptr) {
+    return command_->poll().has_value();
+  }
+  return facts_.options.mode == TargetMode::kProcesses && !pipeline_->has_live_targets();
+}
+
+void Recording::show_progress() {
+  if (facts_.options.is_quiet || Clock::now() < next_progress_) {
+    return;
+  }
+  next_progress_ = Clock::now() + std::chrono::seconds(1);
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  const CounterValues counters = bpf_->read_counters();
+  std::fprintf(stderr, "\r%.0f s, %llu samples, %llu lost ", elapsed.count(),
+               static_cast<unsigned long long>(pipeline_->counts().shown),
+               static_cast<unsigned long long>(counters[LUMBRE_COUNTER_LOST_NO_ROOM]));
+}
+
+Result<void> Recording::run(const std::atomic<bool>& stop) {
+  LUMBRE_TRY(start_sampling());
+  if (command_ != nullptr) {
+    if (const int failure = command_->release(); failure != 0) {
+      return Error::system(failure, "cannot run " + facts_.options.command.front());
+    }
+  }
+  while (!is_over(stop)) {
+    wait_for_events(kRoundMilliseconds);
+    pipeline_->run_round();
+    show_progress();
+  }
+  finish();
+  return {};
+}
+
+void Recording::finish() {
+  for (PerfEvent& event : events_) {
+    static_cast<void>(event.disable());
+  }
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  facts_.duration_s = elapsed.count();
+  pipeline_->finish();
+  if (!facts_.options.is_quiet) {
+    std::fputs("\r\033[K", stderr);
+  }
+  facts_.counters = bpf_->read_counters();
+  facts_.bpf_cost = bpf_->read_cost();
+  facts_.kernel_memory_bytes = bpf_->kernel_memory_bytes();
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  facts_.own_cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  facts_.own_peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  if (command_ != nullptr) {
+    command_status_ = command_->poll().value_or(0);
+  }
+}
+
+}  // namespace lumbre

@@ -1,0 +1,74 @@
+// Recording: one recording from its start to the stored samples.
+//
+// prepare (load and attach, nothing sampled yet) -> run (until time, signal or the target's end)
+// -> the finished facts. Wires parts; each phase is theirs. One thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "symbolizer/base/result.h"
+#include "userspace/kernel/bpf_object.h"
+#include "userspace/kernel/perf_event.h"
+#include "userspace/kernel/sideband.h"
+#include "userspace/recording/options.h"
+#include "userspace/recording/pipeline.h"
+#include "userspace/recording/spawn.h"
+
+namespace lumbre {
+
+// What the recording was, besides its samples.
+struct RecordingFacts {
+  RecordOptions options;
+  SamplingClock clock = SamplingClock::kCpuClock;
+  std::uint64_t start_wall_ns = 0;
+  std::uint64_t start_monotonic_ns = 0;
+  std::uint64_t start_boot_ns = 0;
+  double duration_s = 0;
+  CounterValues counters{};
+  ProgramCost bpf_cost;
+  double own_cpu_s = 0;        // user and kernel time of Lumbre itself
+  std::uint64_t own_peak_rss_bytes = 0;
+  std::uint64_t kernel_memory_bytes = 0;
+  bool is_interrupted = false;
+};
+
+class Recording {
+ public:
+  static Result<std::unique_ptr<Recording>> prepare(const RecordOptions& options);
+  ~Recording();
+
+  // `stop` may be set by a signal handler.
+  Result<void> run(const std::atomic<bool>& stop);
+
+  Pipeline& pipeline() { return *pipeline_; }
+  const RecordingFacts& facts() const { return facts_; }
+  // With a command: its wait status, once run() has returned.
+  int command_status() const { return command_status_; }
+  const SpawnedCommand* command() const { return command_.get(); }
+
+ private:
+  Recording() = default;
+  Result<void> set_up(const RecordOptions& options);
+  Result<void> add_targets();
+  Result<void> start_sampling();
+  bool is_over(const std::atomic<bool>& stop);
+  void wait_for_events(int timeout_ms) const;
+  void finish();
+  void show_progress();
+
+  RecordingFacts facts_;
+  std::unique_ptr<SpawnedCommand> command_;
+  std::unique_ptr<BpfObject> bpf_;
+  std::unique_ptr<Sideband> sideband_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::vector<PerfEvent> events_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point next_progress_;
+  int command_status_ = 0;
+};
+
+}  // namespace lumbre

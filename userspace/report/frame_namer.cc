@@ -1,0 +1,237 @@
+#include "userspace/report/frame_namer.h"
+
+#include <cstdio>
+#include <elf.h>
+
+#include "symbolizer/demangle.h"
+#include "symbolizer/elf/debug_file.h"
+#include "userspace/report/interpreter_frames.h"
+
+namespace lumbre {
+namespace {
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string with_offset(const std::string& module, std::uint64_t address) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "+0x%llx", static_cast<unsigned long long>(address));
+  return module + text;
+}
+
+}  // namespace
+
+// Where the names of one module come from: its own symbols and lines, or its debug file's.
+struct FrameNamer::ModuleNames {
+  output::MappingId mapping = output::kNone;
+  const SymbolIndex* symbols = nullptr;
+  std::shared_ptr<ElfFile> debug_file;
+  std::shared_ptr<const SymbolIndex> debug_symbols;
+  std::unique_ptr<SourceLines> lines;
+
+  std::optional<ElfSymbol> find_symbol(ImageAddress address) const {
+    if (debug_symbols != nullptr) {
+      if (auto symbol = debug_symbols->find(address)) {
+        return symbol;
+      }
+    }
+    return symbols == nullptr ? std::nullopt : symbols->find(address);
+  }
+};
+
+FrameNamer::FrameNamer(const SampleStore& store, ModuleCache& modules, const PythonCodes& codes,
+                       const KernelSymbols* kernel, output::Profile& profile)
+    : store_(store), modules_(modules), codes_(codes), kernel_(kernel), profile_(profile) {}
+
+FrameNamer::~FrameNamer() = default;
+
+FrameNamer::ModuleNames& FrameNamer::names_of(ModuleId id) {
+  std::unique_ptr<ModuleNames>& names = module_names_[id];
+  if (names != nullptr) {
+    return *names;
+  }
+  names = std::make_unique<ModuleNames>();
+  names->mapping = mapping_of(id);
+  Module& module = modules_.at(id);
+  names->symbols = module.symbols();
+  if (module.elf == nullptr) {
+    return *names;
+  }
+  std::shared_ptr<ElfFile> with_lines = module.elf;
+  if (module.elf->find_section(".debug_info") == nullptr) {
+    auto debug_file = find_debug_file(*module.elf, module.path, {module.target_root, ""});
+    if (debug_file.has_value()) {
+      names->debug_file = std::move(debug_file).value();
+      names->debug_symbols = SymbolIndex::build(names->debug_file);
+      with_lines = names->debug_file;
+    }
+  }
+  names->lines = std::make_unique<SourceLines>(with_lines);
+  if (names->lines->has_debug_info()) {
+    output::Mapping& mapping = profile_.mappings[names->mapping];
+    mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames = true;
+  }
+  return *names;
+}
+
+output::MappingId FrameNamer::mapping_of(ModuleId id) {
+  const Module& module = modules_.at(id);
+  output::Mapping mapping;
+  mapping.filename = profile_.intern(module.path);
+  mapping.has_functions = true;
+  if (module.elf != nullptr) {
+    mapping.build_id = profile_.intern(module.elf->build_id());
+    for (const ElfFile::Segment& segment : module.elf->segments()) {
+      if (segment.type == PT_LOAD && (segment.flags & PF_X) != 0) {
+        // Addresses in the profile are the file's own; the mapping says where those begin.
+        mapping.memory_start = segment.address.value & ~0xfffULL;
+        mapping.memory_limit = segment.address.value + segment.memory_size_bytes;
+        mapping.file_offset = segment.offset.value & ~0xfffULL;
+        break;
+      }
+    }
+  }
+  return profile_.add_mapping(mapping);
+}
+
+output::FunctionId FrameNamer::add_function(const std::string& symbol_name,
+                                            const std::string& file, std::uint32_t start_line) {
+  const std::string whole = demangle(symbol_name);
+  const auto [short_name, is_new] = short_names_.try_emplace(symbol_name);
+  if (is_new) {
+    short_name->second = shorten_for_display(whole);
+  }
+  return profile_.add_function({profile_.intern(short_name->second), profile_.intern(whole),
+                                profile_.intern(file), start_line});
+}
+
+output::Location FrameNamer::text_location(const std::string& text, output::FrameKind kind) {
+  output::Location location;
+  const output::StringId name = profile_.intern(text);
+  location.kind = kind;
+  location.lines.push_back({profile_.add_function({name, name, 0, 0}), 0, 0});
+  return location;
+}
+
+output::Location FrameNamer::native_location(const Frame& frame) {
+  ModuleNames& names = names_of(frame.owner);
+  output::Location location;
+  location.mapping = names.mapping;
+  location.address = frame.address;
+  location.kind = output::FrameKind::kNative;
+  const auto symbol = names.find_symbol({frame.address});
+  std::vector<SourceFrame> sources;
+  if (names.lines != nullptr && names.lines->has_debug_info()) {
+    sources = names.lines->find({frame.address});
+  }
+  for (const SourceFrame& source : sources) {
+    std::string function = source.function;
+    if (&source == &sources.back() && symbol.has_value()) {
+      function = symbol->name;  // the symbol is what runs; DWARF may know it by another alias
+    }
+    if (!function.empty()) {
+      location.lines.push_back({add_function(function, source.file, source.start_line),
+                                source.line, source.column});
+    }
+  }
+  if (location.lines.empty() && symbol.has_value()) {
+    location.lines.push_back({add_function(std::string(symbol->name), "", 0), 0, 0});
+  }
+  if (location.lines.empty()) {
+    const std::string name = with_offset(file_name(modules_.at(frame.owner).path), frame.address);
+    location.kind = output::FrameKind::kUnknown;
+    location.lines = text_location(name, location.kind).lines;
+  }
+  return location;
+}
+
+output::Location FrameNamer::python_location(const Frame& frame) {
+  const PythonCode& code = codes_.at(frame.owner);
+  output::Location location;
+  location.kind = output::FrameKind::kPython;
+  if (python_mapping_ == output::kNone) {
+    output::Mapping mapping;
+    mapping.filename = profile_.intern("[python]");
+    mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
+    python_mapping_ = profile_.add_mapping(mapping);
+  }
+  location.mapping = python_mapping_;
+  const output::StringId name = profile_.intern(code.name);
+  const output::FunctionId function = profile_.add_function(
+      {name, name, profile_.intern(code.filename), code.first_line});
+  location.lines.push_back({function, static_cast<std::int64_t>(frame.address), 0});
+  return location;
+}
+
+output::Location FrameNamer::kernel_location(const Frame& frame) {
+  if (kernel_mapping_ == output::kNone) {
+    output::Mapping mapping;
+    mapping.filename = profile_.intern("[kernel.kallsyms]");
+    mapping.memory_start = 0xffff800000000000ULL;
+    mapping.memory_limit = ~std::uint64_t{0};
+    mapping.has_functions = true;
+    kernel_mapping_ = profile_.add_mapping(mapping);
+  }
+  const auto symbol = kernel_ == nullptr ? std::nullopt : kernel_->find(frame.address);
+  output::Location location = text_location(
+      symbol.has_value() ? std::string(symbol->name) : with_offset("[kernel]", frame.address),
+      output::FrameKind::kKernel);
+  location.mapping = kernel_mapping_;
+  location.address = frame.address;
+  return location;
+}
+
+output::LocationId FrameNamer::make_location(const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::kPython:
+      return profile_.add_location(python_location(frame));
+    case FrameKind::kKernel:
+      return profile_.add_location(kernel_location(frame));
+    case FrameKind::kNoFile:
+      return profile_.add_location(text_location("[jit]", output::FrameKind::kJit));
+    case FrameKind::kTruncated:
+      return profile_.add_location(
+          text_location("[truncated: " + store_.texts.text(frame.owner) + "]",
+                        output::FrameKind::kTruncated));
+    case FrameKind::kMissing:
+      return profile_.add_location(
+          text_location("[frames missing: " + store_.texts.text(frame.owner) + "]",
+                        output::FrameKind::kTruncated));
+    default:
+      return profile_.add_location(native_location(frame));
+  }
+}
+
+output::LocationId FrameNamer::location(FrameId frame) {
+  const auto found = locations_.find(frame);
+  if (found != locations_.end()) {
+    return found->second;
+  }
+  const output::LocationId location = make_location(store_.frames.at(frame));
+  locations_.emplace(frame, location);
+  return location;
+}
+
+bool FrameNamer::is_plumbing(FrameId id) {
+  const auto [known, is_new] = plumbing_.try_emplace(id, false);
+  const Frame& frame = store_.frames.at(id);
+  if (is_new && frame.kind == FrameKind::kEvalLoop) {
+    known->second = true;
+  } else if (is_new && frame.kind == FrameKind::kNative &&
+             modules_.at(frame.owner).python.has_value()) {
+    const auto symbol = names_of(frame.owner).find_symbol({frame.address});
+    // In a stripped interpreter the plumbing has no names.
+    known->second = !symbol.has_value() || is_interpreter_plumbing(symbol->name);
+  }
+  return known->second;
+}
+
+std::optional<ModuleId> FrameNamer::unnamed_module(FrameId id) {
+  const Frame& frame = store_.frames.at(id);
+  if (frame.kind != FrameKind::kNative && frame.kind != FrameKind::kEvalLoop) {
+    return std::nullopt;
+  }
+  const output::Location& named = profile_.locations[location(id)];
+  return named.kind == output::FrameKind::kUnknown ? std::optional(frame.owner) : std::nullopt;
+}
+
+}  // namespace lumbre

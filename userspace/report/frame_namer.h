@@ -1,0 +1,59 @@
+// FrameNamer: from a frame to a pprof location with its functions, files and lines. Each distinct
+// frame is named once, after the recording. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "output/profile.h"
+#include "symbolizer/dwarf/source_lines.h"
+#include "symbolizer/kallsyms.h"
+#include "userspace/aggregate/samples.h"
+#include "userspace/process/module_cache.h"
+#include "userspace/unwind/python_codes.h"
+
+namespace lumbre {
+
+class FrameNamer {
+ public:
+  FrameNamer(const SampleStore& store, ModuleCache& modules, const PythonCodes& codes,
+             const KernelSymbols* kernel, output::Profile& profile);
+  ~FrameNamer();
+
+  output::LocationId location(FrameId frame);
+  // True for a native frame that is hidden between two Python frames.
+  bool is_plumbing(FrameId frame);
+  // The module of a native frame that no symbol names.
+  std::optional<ModuleId> unnamed_module(FrameId frame);
+
+ private:
+  struct ModuleNames;
+
+  ModuleNames& names_of(ModuleId module);
+  output::MappingId mapping_of(ModuleId module);
+  output::LocationId make_location(const Frame& frame);
+  output::Location native_location(const Frame& frame);
+  output::Location python_location(const Frame& frame);
+  output::Location kernel_location(const Frame& frame);
+  output::Location text_location(const std::string& text, output::FrameKind kind);
+  output::FunctionId add_function(const std::string& symbol_name, const std::string& file,
+                                  std::uint32_t start_line);
+
+  const SampleStore& store_;
+  ModuleCache& modules_;
+  const PythonCodes& codes_;
+  const KernelSymbols* kernel_;
+  output::Profile& profile_;
+  std::unordered_map<FrameId, output::LocationId> locations_;
+  std::unordered_map<FrameId, bool> plumbing_;
+  std::map<ModuleId, std::unique_ptr<ModuleNames>> module_names_;
+  std::unordered_map<std::string, std::string> short_names_;  // symbol name -> display name
+  output::MappingId kernel_mapping_ = output::kNone;
+  output::MappingId python_mapping_ = output::kNone;
+};
+
+}  // namespace lumbre

@@ -1,0 +1,109 @@
+#include "userspace/report/profile_builder.h"
+
+#include <set>
+#include <utility>
+
+namespace lumbre {
+namespace {
+
+struct Totals {
+  std::int64_t count = 0;
+  std::int64_t weight = 0;
+};
+
+std::vector<output::Label> make_labels(const LabelSet& set, output::Profile& profile) {
+  std::vector<output::Label> labels;
+  for (const LabelValue& value : set) {
+    labels.push_back({profile.intern(value.key), profile.intern(value.text), value.number, 0});
+  }
+  return labels;
+}
+
+void describe(output::Profile& profile, const BuildOptions& options) {
+  profile.sample_types = {{profile.intern("samples"), profile.intern("count")},
+                          {profile.intern("cpu"), profile.intern("nanoseconds")}};
+  profile.default_sample_type = profile.intern("cpu");
+  profile.period_type = {profile.intern("cpu"), profile.intern("nanoseconds")};
+  profile.period = static_cast<std::int64_t>(options.period_ns);
+  profile.time_nanos = static_cast<std::int64_t>(options.start_wall_ns);
+  profile.duration_nanos = static_cast<std::int64_t>(options.duration_ns);
+  for (const std::string& comment : options.comments) {
+    profile.comments.push_back(profile.intern(comment));
+  }
+}
+
+}  // namespace
+
+std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
+                                    const SampleStore& store, FrameNamer& namer) {
+  std::vector<FrameId> shown;
+  std::size_t run_start = 0;   // in `shown`: the native frames since the last Python frame
+  bool has_python_leafward = false;
+  for (const FrameId id : leaf_first) {
+    const FrameKind kind = store.frames.at(id).kind;
+    if (kind == FrameKind::kEvalLoop) {
+      continue;
+    }
+    if (kind == FrameKind::kPython) {
+      if (has_python_leafward) {
+        auto keep = shown.begin() + static_cast<std::ptrdiff_t>(run_start);
+        for (auto at = keep; at != shown.end(); ++at) {
+          if (!namer.is_plumbing(*at)) {
+            *keep++ = *at;
+          }
+        }
+        shown.erase(keep, shown.end());
+      }
+      has_python_leafward = true;
+      shown.push_back(id);
+      run_start = shown.size();
+      continue;
+    }
+    shown.push_back(id);
+  }
+  return shown;
+}
+
+BuiltProfile build_profile(const SampleStore& store, ModuleCache& modules,
+                           const PythonCodes& codes, const KernelSymbols* kernel,
+                           const BuildOptions& options) {
+  BuiltProfile built;
+  describe(built.profile, options);
+  FrameNamer namer(store, modules, codes, kernel, built.profile);
+  std::map<std::pair<StackId, LabelSetId>, Totals> totals;
+  for (const WeightedStack& sample : store.samples) {
+    if (sample.event == options.event) {
+      Totals& total = totals[{sample.stack, sample.labels}];
+      total.count += 1;
+      total.weight += static_cast<std::int64_t>(sample.weight);
+    }
+  }
+  for (const auto& [key, total] : totals) {
+    const std::vector<FrameId> whole = store.stacks.leaf_first(key.first);
+    const std::vector<FrameId> shown =
+        options.shows_interpreter_frames ? whole : visible_frames(whole, store, namer);
+    std::vector<output::LocationId>& locations = built.stacks[key.first];
+    std::set<ModuleId> unnamed;
+    locations.clear();
+    for (const FrameId frame : shown) {
+      locations.push_back(namer.location(frame));
+      if (const auto module = namer.unnamed_module(frame)) {
+        unnamed.insert(*module);
+      }
+    }
+    for (const ModuleId module : unnamed) {
+      built.samples_without_symbols[module] += static_cast<std::uint64_t>(total.count);
+    }
+    if (!locations.empty()) {
+      const output::FrameKind leaf = built.profile.locations[locations.front()].kind;
+      const bool is_named = leaf != output::FrameKind::kUnknown && leaf != output::FrameKind::kJit &&
+                            leaf != output::FrameKind::kTruncated;
+      built.unattributed_samples += is_named ? 0 : static_cast<std::uint64_t>(total.count);
+    }
+    built.profile.samples.push_back({locations, {total.count, total.weight},
+                                     make_labels(store.labels.at(key.second), built.profile)});
+  }
+  return built;
+}
+
+}  // namespace lumbre

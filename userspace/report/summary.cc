@@ -1,0 +1,200 @@
+#include "userspace/report/summary.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "userspace/version.h"
+
+namespace lumbre {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* mode_name(TargetMode mode) {
+  switch (mode) {
+    case TargetMode::kWholeMachine:
+      return "all";
+    case TargetMode::kCommand:
+      return "command";
+    default:
+      return "pid";
+  }
+}
+
+const char* clock_name(SamplingClock clock) {
+  return clock == SamplingClock::kCycles ? "cycles" : "cpu-clock";
+}
+
+std::string kernel_release() {
+  utsname name = {};
+  ::uname(&name);
+  return name.release;
+}
+
+double rounded(double value) { return static_cast<double>(static_cast<long long>(value * 1e6)) / 1e6; }
+
+Json cost_json(const RecordingFacts& facts) {
+  const double bpf_s = static_cast<double>(facts.bpf_cost.run_time_ns) * 1e-9;
+  Json cost;
+  cost["cpu_seconds"] = rounded(facts.own_cpu_s);
+  if (facts.bpf_cost.run_count != 0) {
+    cost["bpf_seconds"] = rounded(bpf_s);
+  }
+  cost["rss_bytes"] = facts.own_peak_rss_bytes;
+  cost["kernel_bytes"] = facts.kernel_memory_bytes;
+  if (facts.duration_s > 0) {
+    cost["share_of_one_cpu"] = rounded((facts.own_cpu_s + bpf_s) / facts.duration_s);
+  }
+  return cost;
+}
+
+Json event_json(const RecordingFacts& facts, const Pipeline& pipeline) {
+  const PipelineCounts& counts = pipeline.counts();
+  Json event;
+  const auto lost = losses_of(facts, pipeline);
+  std::uint64_t lost_sum = 0;
+  event["lost"] = Json::object();
+  for (const auto& [cause, count] : lost) {
+    event["lost"][cause] = count;
+    lost_sum += count;
+  }
+  event["samples"] = counts.shown + lost_sum;
+  event["shown"] = counts.shown;
+  event["truncated"] = Json::object();
+  for (const auto& [cause, count] : counts.truncated) {
+    event["truncated"][cause] = count;
+  }
+  event["approximate"] = counts.approximate;
+  if (facts.bpf_cost.sample_run_count != 0 && counts.shown != 0) {
+    // Interrupts that hit other processes are part of what a sample costs.
+    event["ns_per_sample"] = facts.bpf_cost.sample_run_time_ns / facts.bpf_cost.sample_run_count;
+    event["bytes_per_sample"] = counts.bytes / counts.shown;
+  }
+  return event;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2f%%", share * 100);
+  return text;
+}
+
+std::string truncated_text(const PipelineCounts& counts) {
+  std::vector<std::pair<std::uint64_t, std::string>> causes;
+  for (const auto& [cause, count] : counts.truncated) {
+    causes.emplace_back(count, cause);
+  }
+  std::sort(causes.rbegin(), causes.rend());
+  std::string text;
+  for (const auto& [count, cause] : causes) {
+    text += "  " + percent(static_cast<double>(count) / static_cast<double>(counts.shown)) +
+            " of samples do not reach the root: " + cause + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts,
+                                               const Pipeline& pipeline) {
+  std::map<std::string, std::uint64_t> lost;
+  const auto add = [&](const char* cause, std::uint64_t count) {
+    if (count != 0) {
+      lost[cause] = count;
+    }
+  };
+  const std::uint64_t sent = facts.counters[LUMBRE_COUNTER_SENT];
+  add("ring_buffer_full", facts.counters[LUMBRE_COUNTER_LOST_NO_ROOM]);
+  add("not_decoded", sent > pipeline.counts().shown ? sent - pipeline.counts().shown : 0);
+  return lost;
+}
+
+std::vector<std::string> recording_comments(const RecordingFacts& facts,
+                                            const Pipeline& pipeline) {
+  std::vector<std::string> comments;
+  comments.push_back(std::string("lumbre ") + kVersion + ", clock " + clock_name(facts.clock) +
+                     ", " + std::to_string(facts.options.frequency_hz) + " Hz per CPU");
+  for (const auto& [cause, count] : losses_of(facts, pipeline)) {
+    comments.push_back("samples lost: " + std::to_string(count) + " (" + cause + ")");
+  }
+  for (const auto& [cause, count] : pipeline.counts().truncated) {
+    comments.push_back("stacks not complete to the root: " + std::to_string(count) + " (" + cause +
+                       ")");
+  }
+  return comments;
+}
+
+std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
+                         const BuiltProfile& built) {
+  Json json;
+  json["schema_version"] = 1;
+  json["lumbre_version"] = kVersion;
+  json["duration_s"] = rounded(facts.duration_s);
+  json["target"]["mode"] = mode_name(facts.options.mode);
+  json["target"]["pids"] = facts.options.pids;
+  json["target"]["command"] = facts.options.command;
+  json["kernel"] = kernel_release();
+  json["clock"] = clock_name(facts.clock);
+  json["frequency_hz"] = facts.options.frequency_hz;
+  json["events"]["cpu"] = event_json(facts, pipeline);
+  json["uprobes"] = Json::array();
+  json["cost"] = cost_json(facts);
+  json["modules_without_symbols"] = Json::array();
+  for (const auto& [module, samples] : built.samples_without_symbols) {
+    json["modules_without_symbols"].push_back(
+        {{"path", pipeline.modules().at(module).path}, {"samples", samples}});
+  }
+  json["unattributed_samples"] = built.unattributed_samples;
+  json["processes_seen"] = pipeline.process_count();
+  for (std::uint32_t i = 0; i < LUMBRE_COUNTER_COUNT; ++i) {
+    static constexpr const char* kNames[] = {
+#define LUMBRE_COUNTER_NAME(id, name, text) name,
+        LUMBRE_COUNTERS(LUMBRE_COUNTER_NAME)
+#undef LUMBRE_COUNTER_NAME
+    };
+    json["kernel_counters"][kNames[i]] = facts.counters[i];
+  }
+  json["mapping_events_lost"] = pipeline.lost_mappings();
+  json["notes"] = pipeline.notes();
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
+                         const BuiltProfile& built) {
+  const PipelineCounts& counts = pipeline.counts();
+  char line[256];
+  const double cpu_s = static_cast<double>(counts.shown) / facts.options.frequency_hz;
+  std::snprintf(line, sizeof(line),
+                "%llu samples in %.1f s: %.2f s of CPU time in %zu process%s (%s, %u Hz)\n",
+                static_cast<unsigned long long>(counts.shown), facts.duration_s, cpu_s,
+                pipeline.process_count(), pipeline.process_count() == 1 ? "" : "es",
+                clock_name(facts.clock), facts.options.frequency_hz);
+  std::string text = line;
+  for (const auto& [cause, count] : losses_of(facts, pipeline)) {
+    text += "  lost: " + std::to_string(count) + " samples (" + cause + ")\n";
+  }
+  if (counts.shown != 0) {
+    text += truncated_text(counts);
+    text += "  " + percent(static_cast<double>(built.unattributed_samples) /
+                           static_cast<double>(counts.shown)) +
+            " of samples have no name for what ran\n";
+  } else {
+    text += "  the target used no CPU: it slept or waited all the time\n";
+  }
+  for (const std::string& note : pipeline.notes()) {
+    text += "  note: " + note + "\n";
+  }
+  const double bpf_s = static_cast<double>(facts.bpf_cost.run_time_ns) * 1e-9;
+  std::snprintf(line, sizeof(line),
+                "Lumbre's own cost: %.2f s of CPU (%.2f%% of one), %.3f s of it per second in the "
+                "kernel programs, %.0f MB of memory, %.0f MB of kernel memory\n",
+                facts.own_cpu_s + bpf_s, 100 * (facts.own_cpu_s + bpf_s) / facts.duration_s,
+                bpf_s / facts.duration_s, static_cast<double>(facts.own_peak_rss_bytes) / 1e6,
+                static_cast<double>(facts.kernel_memory_bytes) / 1e6);
+  return text + line;
+}
+
+}  // namespace lumbre

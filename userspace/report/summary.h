@@ -1,0 +1,22 @@
+// The summary of a recording: summary.json and the lines printed at the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "userspace/recording/recording.h"
+#include "userspace/report/profile_builder.h"
+
+namespace lumbre {
+
+// Every loss of samples by cause; the causes without loss are left out.
+std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts, const Pipeline& pipeline);
+// Each loss and health fact as one sentence, for the pprof comments.
+std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline);
+
+std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
+                         const BuiltProfile& built);
+std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
+                         const BuiltProfile& built);
+
+}  // namespace lumbre

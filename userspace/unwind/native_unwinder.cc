@@ -1,0 +1,186 @@
+#include "userspace/unwind/native_unwinder.h"
+
+#include <cstring>
+#include <span>
+
+#include "symbolizer/dwarf/cfi_step.h"
+
+namespace lumbre {
+namespace {
+
+constexpr std::size_t kRuleCacheEntries = 1 << 15;
+
+// Words of the copied stack; remembers the address that it could not give.
+class CopiedStack : public StackReader {
+ public:
+  explicit CopiedStack(const StackSample& sample)
+      : bytes_(sample.stack), start_(sample.stack_start) {}
+  bool read_word(std::uint64_t address, std::uint64_t& word) override {
+    if (address < start_ || bytes_.size() < sizeof(word) ||
+        address - start_ > bytes_.size() - sizeof(word)) {
+      failed_address_ = address;
+      return false;
+    }
+    std::memcpy(&word, bytes_.data() + (address - start_), sizeof(word));
+    return true;
+  }
+  std::uint64_t failed_address() const { return failed_address_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint64_t start_;
+  std::uint64_t failed_address_ = 0;
+};
+
+}  // namespace
+
+const char* native_end_text(NativeEnd end) {
+  switch (end) {
+#define LUMBRE_NATIVE_END_CASE(id, text) \
+  case NativeEnd::id:                    \
+    return text;
+    LUMBRE_NATIVE_ENDS(LUMBRE_NATIVE_END_CASE)
+#undef LUMBRE_NATIVE_END_CASE
+  }
+  return "";
+}
+
+struct NativeUnwinder::Walk {
+  const StackSample& sample;
+  Process* process;
+  CopiedStack memory;
+  lumbre_registers registers;
+  NativeStack& stack;
+  bool is_leaf_like = true;  // rip is an instruction, not a return address
+};
+
+NativeUnwinder::NativeUnwinder(ProcessTable& processes, std::size_t max_frames)
+    : processes_(processes), max_frames_(max_frames), rules_(kRuleCacheEntries) {}
+
+const NativeUnwinder::CachedRule& NativeUnwinder::find_rule(Module& module, ImageAddress address) {
+  const std::uint64_t hash = (address.value * 0x9e3779b97f4a7c15ULL) ^ (module.id * 0x85ebca6bULL);
+  CachedRule& cached = rules_[(hash >> 32) % kRuleCacheEntries];
+  if (cached.address != address.value || cached.module != module.id) {
+    cached = {address.value, module.id, false, {}};
+    if (const auto row = module.cfi->find_rule(address)) {
+      cached.rule = row->rule;
+      cached.is_found = true;
+    }
+  }
+  return cached;
+}
+
+// Says which module the frame's code is in; sets the walk's end where it cannot go on from there.
+std::optional<ProcessTable::Place> NativeUnwinder::place_frame(Walk& walk, NativeFrame& frame) {
+  frame.address = frame.pc;
+  const ProcessMapping* mapping = walk.process->find({frame.pc});
+  if (mapping == nullptr) {
+    processes_.reread(*walk.process, walk.sample.time_ns());
+    mapping = walk.process->find({frame.pc});
+  }
+  walk.stack.end_module = kNoModule;
+  if (mapping == nullptr) {
+    walk.stack.end = NativeEnd::kNoMapping;
+    return std::nullopt;
+  }
+  if (mapping->module == kNoModule) {
+    walk.stack.end = NativeEnd::kJitCode;
+    return std::nullopt;
+  }
+  frame.module = mapping->module;
+  walk.stack.end_module = mapping->module;
+  const auto place = processes_.locate(*mapping, {frame.pc});
+  if (!place.has_value()) {
+    walk.stack.end = NativeEnd::kUnreadableFile;
+    return std::nullopt;
+  }
+  frame.address = place->address.value;
+  return place;
+}
+
+NativeEnd NativeUnwinder::end_of_failed_read(const StackSample& sample, std::uint64_t address) {
+  const std::uint64_t copy_end = sample.stack_start + sample.stack.size();
+  if (address < sample.stack_start || address > copy_end + (64ULL << 20)) {
+    return NativeEnd::kBrokenStack;
+  }
+  switch (sample.sample.stack_end) {
+    case LUMBRE_STACK_FAULT:
+      return NativeEnd::kStackNotReadable;
+    case LUMBRE_STACK_LIMIT:
+      return NativeEnd::kStackTooLong;
+    case LUMBRE_STACK_NO_ROOM:
+      return NativeEnd::kRingBufferFull;
+    default:
+      return NativeEnd::kBrokenStack;
+  }
+}
+
+NativeEnd NativeUnwinder::end_of_step(const Walk& walk, lumbre_step_result result) {
+  switch (result) {
+    case LUMBRE_STEP_ROOT:
+      return NativeEnd::kRoot;
+    case LUMBRE_STEP_NO_RULE:
+      return NativeEnd::kNoUnwindData;
+    case LUMBRE_STEP_READ_FAULT:
+      return end_of_failed_read(walk.sample, walk.memory.failed_address());
+    case LUMBRE_STEP_UNKNOWN_REGISTER:
+    case LUMBRE_STEP_NEEDS_FULL:
+      return NativeEnd::kUnsupportedRule;
+    default:
+      return NativeEnd::kBrokenStack;
+  }
+}
+
+// Adds the frame that the registers stand for and steps to its caller; false ends the walk.
+bool NativeUnwinder::step(Walk& walk) {
+  NativeFrame frame;
+  frame.pc = walk.registers.value[LUMBRE_RIP] - (walk.is_leaf_like ? 0 : 1);
+  frame.sp = walk.registers.value[LUMBRE_RSP];
+  const auto place = place_frame(walk, frame);
+  NativeFrame& added = walk.stack.frames.emplace_back(frame);
+  if (!place.has_value()) {
+    return false;
+  }
+  const CachedRule& cached = find_rule(*place->module, place->address);
+  if (!cached.is_found) {
+    walk.stack.end = NativeEnd::kNoUnwindData;
+    return false;
+  }
+  lumbre_step_result result = step_by_rule(cached.rule, walk.registers, walk.memory);
+  if (result == LUMBRE_STEP_NEEDS_FULL) {
+    const auto row = place->module->cfi->find_row(place->address);
+    result = row.has_value() ? step_by_row(*row, walk.registers, walk.memory, place->bias)
+                             : LUMBRE_STEP_NO_RULE;
+  }
+  if (result != LUMBRE_STEP_OK) {
+    walk.stack.end = end_of_step(walk, result);
+    return false;
+  }
+  added.cfa = walk.registers.value[LUMBRE_RSP];
+  walk.is_leaf_like = cached.rule.cfa_kind == LUMBRE_CFA_SIGNAL;
+  return true;
+}
+
+void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
+  stack.frames.clear();
+  stack.end = NativeEnd::kRoot;
+  stack.end_module = kNoModule;
+  if ((sample.sample.flags & LUMBRE_SAMPLE_USER_REGISTERS) == 0) {
+    stack.end = NativeEnd::kNoUserStack;
+    return;
+  }
+  Process* process = processes_.find(sample.sample.task.visible_pid);
+  if ((sample.sample.flags & LUMBRE_SAMPLE_32BIT) != 0 || process == nullptr) {
+    stack.end = process == nullptr ? NativeEnd::kProcessUnknown : NativeEnd::k32Bit;
+    return;
+  }
+  Walk walk{sample, process, CopiedStack(sample), sample.sample.registers, stack, true};
+  while (step(walk)) {
+    if (stack.frames.size() >= max_frames_) {
+      stack.end = NativeEnd::kTooManyFrames;
+      return;
+    }
+  }
+}
+
+}  // namespace lumbre

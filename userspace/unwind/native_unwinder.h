@@ -1,0 +1,80 @@
+// NativeUnwinder: the native frames of one sample, from its registers and its copied stack, by
+// call frame information alone; no frame pointers, no guesses. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bpf/core/native_step_result.h"
+#include "userspace/decode/event.h"
+#include "userspace/process/process_table.h"
+
+namespace lumbre {
+
+// Why a native walk ended short of the root; the sentence goes into "[truncated: ...]".
+#define LUMBRE_NATIVE_ENDS(X)                                                   \
+  X(kRoot, "")                                                                  \
+  X(kNoUserStack, "")                                                           \
+  X(kNoMapping, "code outside every mapping")                                   \
+  X(kJitCode, "code made at run time")                                          \
+  X(kUnreadableFile, "file not readable")                                       \
+  X(kNoUnwindData, "no unwind data")                                            \
+  X(kUnsupportedRule, "unwind rule not supported")                              \
+  X(kStackNotReadable, "stack page not readable")                               \
+  X(kStackTooLong, "stack longer than the copy")                                \
+  X(kRingBufferFull, "ring buffer full")                                        \
+  X(kBrokenStack, "unwind data does not fit the stack")                         \
+  X(kTooManyFrames, "stack depth limit")                                        \
+  X(k32Bit, "32-bit code")                                                      \
+  X(kProcessUnknown, "process gone before it was seen")
+
+enum class NativeEnd : std::uint8_t {
+#define LUMBRE_NATIVE_END_ENUM(id, text) id,
+  LUMBRE_NATIVE_ENDS(LUMBRE_NATIVE_END_ENUM)
+#undef LUMBRE_NATIVE_END_ENUM
+};
+const char* native_end_text(NativeEnd end);
+
+struct NativeFrame {
+  std::uint64_t pc = 0;       // of the instruction: return addresses are already less one
+  std::uint64_t sp = 0;       // the frame's stack is [sp, cfa)
+  std::uint64_t cfa = 0;      // 0: unknown (the last frame of a broken walk)
+  ModuleId module = kNoModule;  // kNoModule: code without a file
+  std::uint64_t address = 0;  // image address in the module, or the process address
+};
+
+struct NativeStack {
+  std::vector<NativeFrame> frames;  // leaf first
+  NativeEnd end = NativeEnd::kRoot;
+  ModuleId end_module = kNoModule;  // where the walk broke off
+};
+
+class NativeUnwinder {
+ public:
+  NativeUnwinder(ProcessTable& processes, std::size_t max_frames);
+  // Rewrites `stack`, so that its memory is used again for the next sample.
+  void unwind(const StackSample& sample, NativeStack& stack);
+
+ private:
+  struct CachedRule {
+    std::uint64_t address = ~std::uint64_t{0};
+    ModuleId module = kNoModule;
+    bool is_found = false;
+    lumbre_unwind_rule rule{};
+  };
+  struct Walk;
+
+  bool step(Walk& walk);
+  const CachedRule& find_rule(Module& module, ImageAddress address);
+  std::optional<ProcessTable::Place> place_frame(Walk& walk, NativeFrame& frame);
+  static NativeEnd end_of_failed_read(const StackSample& sample, std::uint64_t address);
+  static NativeEnd end_of_step(const Walk& walk, lumbre_step_result result);
+
+  ProcessTable& processes_;
+  std::size_t max_frames_;
+  std::vector<CachedRule> rules_;  // direct-mapped by address and module
+};
+
+}  // namespace lumbre

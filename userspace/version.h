@@ -1,0 +1,7 @@
+#pragma once
+
+namespace lumbre {
+
+inline constexpr const char* kVersion = LUMBRE_VERSION;
+
+}  // namespace lumbre
