@@ -30,9 +30,14 @@ def choose_framework(wanted):
     return "torch"
 
 
+def end_quietly(*_):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # A second one must not interrupt the goodbye.
+    sys.exit(0)
+
+
 def main():
     arguments = parse_arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, end_quietly)
     framework = choose_framework(arguments.framework)
     print(f"training with {framework}, {arguments.workers} data workers", flush=True)
     trainer = importlib.import_module(f"train_{framework}")

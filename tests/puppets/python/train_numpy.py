@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import queue
+import signal
 import time
 
 import numpy as np
@@ -32,6 +33,8 @@ def load_batch(rng, batch_size):
 
 
 def data_worker(batches, seed, batch_size):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    batches.cancel_join_thread()
     rng = np.random.default_rng(seed)
     parent = os.getppid()
     while os.getppid() == parent:
