@@ -1,19 +1,17 @@
 #include "symbolizer/python/stack_reader.h"
 
-#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <thread>
 
 #include "symbolizer/procfs/maps.h"
 #include "symbolizer/python/code_object.h"
-#include "symbolizer/python/runtime_probe.h"
 #include "tests/unit/python/interpreters.h"
+#include "tests/unit/python/live_python.h"
 
 namespace lumbre {
 namespace {
@@ -58,44 +56,6 @@ bool wait_until_reading(pid_t pid, int kernel_id) {
   return false;
 }
 
-// Where the file's image begins in the process, by its executable segment.
-std::optional<std::uint64_t> find_load_bias(const ElfFile& file, const MapsEntry& mapping) {
-  constexpr std::uint64_t kPageMask = ~std::uint64_t{4095};
-  for (const ElfFile::Segment& segment : file.segments()) {
-    if (segment.type == PT_LOAD && (segment.flags & PF_X) != 0 &&
-        (segment.offset.value & kPageMask) == mapping.offset.value) {
-      return mapping.start.value - (segment.address.value & kPageMask);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<lumbre_python_process> find_python(pid_t pid) {
-  const auto maps = read_maps(pid);
-  if (!maps.has_value()) {
-    return std::nullopt;
-  }
-  for (const MapsEntry& mapping : *maps) {
-    if (!mapping.is_executable || !mapping.path.starts_with('/')) {
-      continue;
-    }
-    auto opened = MappedFile::open(mapping.path);
-    if (!opened.has_value()) {
-      continue;
-    }
-    const auto file = ElfFile::parse(std::move(opened).value());
-    if (!file.has_value()) {
-      continue;
-    }
-    const auto runtime = find_python_runtime(*file);
-    const auto bias = find_load_bias(**file, mapping);
-    if (runtime && runtime->is_supported && bias) {
-      return place_python_runtime(*runtime, *bias);
-    }
-  }
-  return std::nullopt;
-}
-
 // The frames as the puppet tells them; those of the interpreter itself left out.
 std::vector<std::string> describe_frames(const ProcessMemory& memory,
                                          const lumbre_python_process& process,
@@ -128,9 +88,10 @@ class PythonStack : public ::testing::TestWithParam<Interpreter> {
     for (const ToldThread& thread : told_) {
       ASSERT_TRUE(wait_until_reading(child_->pid(), thread.kernel_id));
     }
-    const auto process = find_python(child_->pid());
-    ASSERT_TRUE(process.has_value()) << "no supported CPython found in the process";
-    process_ = *process;
+    const auto found = find_live_pythons(child_->pid());
+    ASSERT_EQ(found.size(), 1u) << "one CPython is in the process";
+    ASSERT_TRUE(found[0].runtime.is_supported) << found[0].runtime.unsupported_reason;
+    process_ = place_python_runtime(found[0].runtime, found[0].load_bias);
   }
   std::vector<PythonFrameRecord> walk(const ToldThread& thread) {
     const LiveProcessMemory memory(child_->pid());
