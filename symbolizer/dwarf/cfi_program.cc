@@ -214,7 +214,7 @@ class Interpreter {
 
   // The CIE's own instructions describe no address, so a location change in them has no row.
   void emit_until(std::uint64_t next) {
-    if (!has_initial_) {
+    if (!has_initial_ || is_finished_) {
       return;
     }
     row_.start = ImageAddress{location_};
