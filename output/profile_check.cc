@@ -84,7 +84,7 @@ std::string ProfileCheck::check_mappings() const {
     const Mapping& mapping = profile_.mappings[i];
     if (!is_named(mapping.filename)) return at("mapping", i, "has no file name");
     if (!is_string(mapping.build_id)) return at("mapping", i, "has a build id out of range");
-    if (mapping.memory_limit < mapping.memory_start) {
+    if (mapping.memory_limit < mapping.memory_start && mapping.memory_limit != 0) {
       return at("mapping", i, "ends before it starts");
     }
     has_file = has_file || profile_.text(mapping.filename).front() != '[';
