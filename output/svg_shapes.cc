@@ -124,11 +124,11 @@ void append_legend(const Flamegraph& graph, const SvgOptions& options, std::stri
     }
     return;
   }
-  add("d0", "gone");
-  add("d3", "less of the total");
-  add("d5", "same share");
-  add("d7", "more of the total");
-  add("d10", "new");
+  add("d0", "much less");
+  add("d3", "less");
+  add("d5", "same share of the total");
+  add("d7", "more");
+  add("d10", "much more or new");
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ std::string footer_text(const Flamegraph& graph, const SvgOptions& options) {
            human_share(cut.self, graph.total) + " of the samples end in them) are " +
            (options.with_script ? "drawn when you zoom in." : "not drawn.");
   }
-  if (options.is_differential) {
+  if (options.is_differential && graph.base_gone > 0) {
     text += " " + human_share(graph.base_gone, graph.base_total) +
             " of the base ended in frames that are gone.";
   }
@@ -228,7 +228,8 @@ void append_frames(const Flamegraph& graph, const SvgOptions& options, std::stri
     out += "<g data-i=\"" + std::to_string(i) + "\"><title>" +
            escape_markup(hover_text(graph, node, options)) + "</title><rect class=\"" +
            colour_class(graph, node, options.is_differential) + "\" x=\"" + number(x) + "\" y=\"" +
-           std::to_string(y) + "\" width=\"" + number(std::max(width, 0.01)) + "\" height=\"" +
+           std::to_string(y) + "\" width=\"" +
+           number(width > 3 ? width - 0.6 : std::max(width, 0.01)) + "\" height=\"" +
            std::to_string(kRowHeight - 1) + "\"/>";
     if (width >= kSmallestLabel) {
       out += "<text x=\"" + number(x + kLabelMargin) + "\" y=\"" + std::to_string(y + 13) + "\">";

@@ -24,12 +24,18 @@ constexpr std::array<std::uint8_t, 95> kAdvances = {
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
-// Code points that XML 1.0 forbids (controls, U+FFFE, U+FFFF) and the C1 controls.
+// Code points that XML 1.0 forbids (controls, U+FFFE, U+FFFF), the C1 controls, line and paragraph
+// separators, and the marks that would turn the text around them (U+202A to U+202E, U+2066 to
+// U+2069).
 bool is_unprintable(std::string_view sequence) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
   if (sequence.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
   if (sequence.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;
-  return sequence.size() == 3 && byte(0) == 0xef && byte(1) == 0xbf && byte(2) >= 0xbe;
+  if (sequence.size() != 3) return false;
+  if (byte(0) == 0xef) return byte(1) == 0xbf && byte(2) >= 0xbe;
+  if (byte(0) != 0xe2) return false;
+  return (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
+         (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
 }
 
 double advance(char first_byte) {
@@ -39,6 +45,7 @@ double advance(char first_byte) {
 }
 
 // Where the parts of a qualified name begin, the last first: behind each "::" outside of brackets.
+// "{lambda}" and the like say nothing without the part before them.
 std::vector<std::size_t> part_starts(std::string_view name) {
   std::vector<std::size_t> starts;
   int depth = 0;
@@ -47,7 +54,7 @@ std::vector<std::size_t> part_starts(std::string_view name) {
     if (c == '>' || c == ')' || c == ']' || c == '}') ++depth;
     if (c == '<' || c == '(' || c == '[' || c == '{') --depth;
     if (depth == 0 && c == ':' && i > 0 && name[i - 1] == ':' && i + 1 < name.size()) {
-      starts.push_back(i + 1);
+      if (name[i + 1] != '{') starts.push_back(i + 1);
       --i;
     }
   }
