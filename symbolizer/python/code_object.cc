@@ -40,10 +40,10 @@ void append_utf8(std::string& text, std::uint32_t code_point) {
 
 Result<std::string> read_text(const ProcessMemory& memory, ProcessAddress object,
                               const lumbre_python_layout& layout) {
-  LUMBRE_TRY_ASSIGN(const auto state, memory.read_value<std::uint32_t>(
-                                          plus(object, layout.unicode_state)));
-  LUMBRE_TRY_ASSIGN(const auto length, memory.read_value<std::uint64_t>(
-                                           plus(object, layout.unicode_length)));
+  LUMBRE_TRY_ASSIGN(const auto state,
+                    memory.read_value<std::uint32_t>(plus(object, layout.unicode_state)));
+  LUMBRE_TRY_ASSIGN(const auto length,
+                    memory.read_value<std::uint64_t>(plus(object, layout.unicode_length)));
   const unsigned kind = state >> layout.unicode_kind_shift & 7;
   const bool is_compact = (state >> (layout.unicode_kind_shift + 3) & 1) != 0;
   const bool is_ascii = (state >> layout.unicode_ascii_shift & 1) != 0;

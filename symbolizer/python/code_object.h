@@ -20,7 +20,7 @@ struct PythonCode {
   std::string name;      // qualified where the version has it; UTF-8
   std::string filename;  // co_filename; UTF-8
   std::uint32_t first_line = 0;
-  std::string line_table;  // co_lnotab (<= 3.9) or co_linetable, as bytes
+  std::string line_table;     // co_lnotab (<= 3.9) or co_linetable, as bytes
   std::uint32_t version = 0;  // layout.version
   bool is_line_table_whole = true;
 };

@@ -86,8 +86,8 @@ void fill_common(lumbre_python_layout& layout, bool has_wide_string_pointer) {
 }  // namespace
 
 std::uint16_t bytes_to_read_of_frame(const lumbre_python_layout& layout) {
-  const int last = std::max({layout.frame_code, layout.frame_back, layout.frame_instruction,
-                             layout.frame_owner});
+  const int last = std::max(
+      {layout.frame_code, layout.frame_back, layout.frame_instruction, layout.frame_owner});
   return static_cast<std::uint16_t>((last / 8 + 1) * 8);
 }
 

@@ -13,8 +13,8 @@ namespace lumbre {
 
 struct PythonRuntime {
   PythonVersion version;
-  ImageAddress runtime;          // _PyRuntime
-  ImageAddress code_type;        // PyCode_Type
+  ImageAddress runtime;                    // _PyRuntime
+  ImageAddress code_type;                  // PyCode_Type
   std::optional<ImageAddress> eval_start;  // _PyEval_EvalFrameDefault, where a symbol says so
   std::uint64_t eval_size_bytes = 0;
   lumbre_python_layout layout{};  // meaningful when `is_supported`

@@ -68,8 +68,7 @@ Result<WalkStart> find_start(const StateReader& reader, std::uint64_t thread) {
   LUMBRE_TRY_ASSIGN(start.frame, reader.word(thread, reader.layout().thread_frame));
   if (reader.has_flag(LUMBRE_PYTHON_CFRAME)) {
     start.cframe = start.frame;
-    LUMBRE_TRY_ASSIGN(start.frame,
-                      reader.word(start.cframe, reader.layout().cframe_current_frame));
+    LUMBRE_TRY_ASSIGN(start.frame, reader.word(start.cframe, reader.layout().cframe_current_frame));
   }
   return start;
 }
@@ -128,8 +127,7 @@ Result<PythonFrameRecord> read_frame(const StateReader& reader, std::uint64_t fr
   PythonFrameRecord record;
   record.frame_address = frame;
   LUMBRE_TRY_ASSIGN(record.code_address, reader.checked_code(frame));
-  LUMBRE_TRY_ASSIGN(record.raw_instruction,
-                    reader.word(frame, reader.layout().frame_instruction));
+  LUMBRE_TRY_ASSIGN(record.raw_instruction, reader.word(frame, reader.layout().frame_instruction));
   LUMBRE_TRY(note_boundary(reader, cframe, record));
   return record;
 }
@@ -153,7 +151,8 @@ Result<std::vector<PythonFrameRecord>> walk_thread(const ProcessMemory& memory,
     if (!is_shim_frame) {
       LUMBRE_TRY_ASSIGN(const auto record, read_frame(reader, frame, cframe));
       frames.push_back(record);
-    } else if (!frames.empty()) {  // a leaf shim is an eval call that has begun no frame yet
+    } else if (!frames.empty() && !frames.back().is_boundary) {
+      // (A leaf shim is an eval call that has begun no frame yet.)
       frames.back().is_boundary = true;
       frames.back().boundary_address = frame;
     }

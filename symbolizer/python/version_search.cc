@@ -85,7 +85,8 @@ std::optional<PythonVersion> version_of_function(const ElfFile& file) {
   const auto code = file.bytes_at(symbol->address, std::min(symbol->size_bytes, kMostCodeBytes));
   for (std::size_t at = 0; at + 4 <= code.size(); ++at) {
     const auto field = ByteReader(code, at).read<std::int32_t>();
-    const std::uint64_t relative = symbol->address.value + at + 4 + static_cast<std::uint64_t>(field);
+    const std::uint64_t relative =
+        symbol->address.value + at + 4 + static_cast<std::uint64_t>(field);
     const auto absolute = static_cast<std::uint32_t>(field);
     for (const std::uint64_t address : {relative, std::uint64_t{absolute}}) {
       if (const auto version = version_at(file, address)) {

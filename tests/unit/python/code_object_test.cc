@@ -28,7 +28,9 @@ TEST(DecodeUnicode, TakesKindZeroAsAscii) {
 
 TEST(DecodeUnicode, ReplacesSurrogatesAndWhatIsBeyondUnicode) {
   const char16_t lone[] = {'a', 0xdc80, 'b'};
-  EXPECT_EQ(decode<char16_t>({lone, 3}), "a\ufffd" "b");
+  EXPECT_EQ(decode<char16_t>({lone, 3}),
+            "a\ufffd"
+            "b");
   const char32_t beyond[] = {0x110000, 0xffffffff};
   EXPECT_EQ(decode<char32_t>({beyond, 2}), "\ufffd\ufffd");
 }

@@ -6,7 +6,6 @@
 #include <random>
 #include <vector>
 
-
 namespace lumbre {
 namespace {
 
@@ -42,8 +41,8 @@ std::vector<std::uint64_t> made_up_words() {
   std::memcpy(words.data(), "xdebugpy", 8);
   words[1] = 0x030d01f0;
   words[2] = 0;
-  for (const int offset : {5, 8, 9, 21, 23, 24, 29, 30, 31, 33, 35, 37, 38, 39, 43, 45, 65, 66, 68,
-                           69, 70}) {
+  for (const int offset :
+       {5, 8, 9, 21, 23, 24, 29, 30, 31, 33, 35, 37, 38, 39, 43, 45, 65, 66, 68, 69, 70}) {
     words[static_cast<std::size_t>(offset)] = 8;
   }
   return words;

@@ -66,8 +66,8 @@ std::int64_t compare_lines(const ToldCode& told) {
 class LineTable : public ::testing::TestWithParam<Interpreter> {};
 
 TEST_P(LineTable, GivesTheInterpretersOwnLineAndColumnOfEveryInstruction) {
-  const auto child = ChildProcess::start(
-      {GetParam().path, LUMBRE_SOURCE_DIR "/tests/unit/python/dump_lines.py"});
+  const auto child =
+      ChildProcess::start({GetParam().path, LUMBRE_SOURCE_DIR "/tests/unit/python/dump_lines.py"});
   ASSERT_NE(child, nullptr);
   int codes = 0;
   std::int64_t words = 0;

@@ -150,9 +150,8 @@ TEST_P(PythonStack, SharesOneEvalCallBetweenPlainCallsWhereTheVersionDoes) {
   ASSERT_NO_FATAL_FAILURE(start({"--only", "from_deep_recursion"}));
   const auto frames = walk(told_[0]);
   ASSERT_GT(frames.size(), 60u);
-  const auto boundaries = std::count_if(frames.begin(), frames.end(), [](const auto& frame) {
-    return frame.is_boundary;
-  });
+  const auto boundaries = std::count_if(frames.begin(), frames.end(),
+                                        [](const auto& frame) { return frame.is_boundary; });
   if (GetParam().version.minor < 11) {
     EXPECT_EQ(static_cast<std::size_t>(boundaries), frames.size());
   } else {
