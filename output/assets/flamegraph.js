@@ -110,7 +110,7 @@ function setSearch(text, isRegex) {
 }
 
 function moveFocus(node) {
-  shapeOf(focused).group.removeAttribute("tabindex");
+  if (node !== focused) shapeOf(focused).group.removeAttribute("tabindex");
   focused = node;
   makeFocusable(node);
 }
