@@ -13,7 +13,8 @@ import types
 
 MODULES = ("argparse ast collections/__init__ contextlib copy dataclasses datetime decimal "
            "difflib enum functools inspect json/decoder os pickle shutil ssl subprocess tarfile "
-           "tempfile threading traceback typing urllib/parse asyncio/base_events _pydecimal").split()
+           "tempfile threading traceback typing urllib/parse asyncio/base_events "
+           "_pydecimal").split()
 
 
 def corner_cases():
@@ -24,7 +25,8 @@ def corner_cases():
     yield "x = (" + " + ".join("f(%d)" % i for i in range(600)) + ")\n"
     yield " ".join(["x = (" + "a" * 90, "+ b" * 60, ")\n"])
     yield "def f():\n  try:\n    with a as b, c as d:\n      yield\n  except E as e:\n    pass\n"
-    yield "async def f():\n  async for x in y:\n    async with z:\n      await w\n  else:\n    pass\n"
+    yield ("async def f():\n  async for x in y:\n    async with z:\n      await w\n"
+           "  else:\n    pass\n")
     yield "while a:\n  if b: continue\n  else: break\nassert c, (\n\n  d)\n"
     yield "gr\u00f6\u00dfe = \u95a2\u6570(\u03bb, [\u00e4 for \u00e4 in \u00fc])\n"
 
