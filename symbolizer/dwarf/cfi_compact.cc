@@ -20,7 +20,7 @@ using Kind = RegisterRule::Kind;
 constexpr std::int64_t kWordBytes = 8;
 // Place of the saved rsp from the ucontext: uc_mcontext.gregs[REG_RSP] of <sys/ucontext.h>.
 constexpr std::int64_t kUcontextRsp = 160;
-constexpr lumbre_register kSavedRegisters[LUMBRE_SAVED_COUNT] = {
+constexpr unsigned kSavedRegisters[LUMBRE_SAVED_COUNT] = {
     LUMBRE_RBX, LUMBRE_RBP, LUMBRE_R12, LUMBRE_R13, LUMBRE_R14, LUMBRE_R15};
 
 constexpr lumbre_unwind_rule rule_of_kind(lumbre_cfa_kind kind) {
