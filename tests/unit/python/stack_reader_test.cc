@@ -77,7 +77,7 @@ std::vector<std::string> describe_frames(const ProcessMemory& memory,
 
 class PythonStack : public ::testing::TestWithParam<Interpreter> {
  protected:
-  // Starts the puppet and waits until all its threads block.
+  // Starts the puppet and waits until all its threads block, or burn.
   void start(const std::vector<std::string>& options) {
     std::vector<std::string> command = {GetParam().path, kNesting};
     command.insert(command.end(), options.begin(), options.end());
@@ -86,12 +86,15 @@ class PythonStack : public ::testing::TestWithParam<Interpreter> {
     told_ = read_told_threads(*child_);
     ASSERT_FALSE(told_.empty()) << "the puppet said nothing";
     for (const ToldThread& thread : told_) {
-      ASSERT_TRUE(wait_until_reading(child_->pid(), thread.kernel_id));
+      ASSERT_TRUE(is_burning(options) || wait_until_reading(child_->pid(), thread.kernel_id));
     }
     const auto found = find_live_pythons(child_->pid());
     ASSERT_EQ(found.size(), 1u) << "one CPython is in the process";
     ASSERT_TRUE(found[0].runtime.is_supported) << found[0].runtime.unsupported_reason;
     process_ = place_python_runtime(found[0].runtime, found[0].load_bias);
+  }
+  static bool is_burning(const std::vector<std::string>& options) {
+    return std::find(options.begin(), options.end(), "--burn") != options.end();
   }
   std::vector<PythonFrameRecord> walk(const ToldThread& thread) {
     const LiveProcessMemory memory(child_->pid());
@@ -156,6 +159,20 @@ TEST_P(PythonStack, SharesOneEvalCallBetweenPlainCallsWhereTheVersionDoes) {
     EXPECT_EQ(static_cast<std::size_t>(boundaries), frames.size());
   } else {
     EXPECT_LE(boundaries, 3);
+  }
+}
+
+// The thread runs while it is read; its frames stay the same, only the leaf's instruction moves.
+TEST_P(PythonStack, IsReadWhileTheThreadRuns) {
+  ASSERT_NO_FATAL_FAILURE(start({"--burn", "60", "--only", "from_reduce,from_generator"}));
+  const LiveProcessMemory memory(child_->pid());
+  const auto read_frames = [&] { return describe_frames(memory, process_, walk(told_[0])); };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (read_frames() != told_[0].frames) {  // until it has left its report
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+  }
+  for (int round = 0; round < 500; ++round) {
+    ASSERT_EQ(read_frames(), told_[0].frames);
   }
 }
 
