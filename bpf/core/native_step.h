@@ -37,11 +37,15 @@
  * uc_link and uc_stack. */
 #define LUMBRE_UCONTEXT_REGISTERS 40
 
-LUMBRE_STEP_INLINE int lumbre_get_register(const struct lumbre_registers *registers, __u32 number,
+LUMBRE_STEP_INLINE int lumbre_get_register(const struct lumbre_registers *registers, __u64 number,
                                            __u64 *value) {
-  /* Keeps the compiler from proving the bound in a register that the verifier does not follow. */
+  /* 64 bits wide and opaque, so that the bound is tested on the very register that indexes: the
+   * verifier does not carry a bound over to a widened copy. */
   __asm__ volatile("" : "+r"(number));
-  if (number >= LUMBRE_REGISTER_COUNT || !(registers->valid & LUMBRE_REGISTER_BIT(number))) {
+  if (number >= LUMBRE_REGISTER_COUNT) {
+    return -1;
+  }
+  if (!(registers->valid >> number & 1)) {
     return -1;
   }
   *value = registers->value[number];
@@ -74,7 +78,7 @@ LUMBRE_STEP_INLINE enum lumbre_step_result lumbre_find_return_address(
     struct lumbre_stack_reader *reader, __u64 cfa, __u64 *return_address) {
   __s64 place = rule->return_address;
   if (rule->flags & LUMBRE_RULE_RA_IN_REGISTER) {
-    return lumbre_get_register(registers, (__u32)place, return_address)
+    return lumbre_get_register(registers, (__u64)place, return_address)
                ? LUMBRE_STEP_UNKNOWN_REGISTER
                : LUMBRE_STEP_OK;
   }
