@@ -1,7 +1,5 @@
 #include "output/profile.h"
 
-#include <algorithm>
-
 namespace lumbre::output {
 namespace {
 
@@ -32,23 +30,13 @@ std::uint64_t hash_of(const Location& location) {
   return hash;
 }
 
-// Of the entries that share a hash only the newest are compared: a file made to collide then costs
-// bounded time, and at worst an entry twice.
-constexpr std::size_t kComparedEntries = 32;
-
 template <typename Item>
-std::uint32_t add_once(const Item& item, std::vector<Item>& items,
-                       std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>& ids) {
-  std::vector<std::uint32_t>& same_hash = ids[hash_of(item)];
-  const std::size_t compared = std::min(same_hash.size(), kComparedEntries);
-  for (std::size_t i = same_hash.size() - compared; i < same_hash.size(); ++i) {
-    const std::uint32_t id = same_hash[i];
-    // A caller may have changed the public table since; then the item counts as a new one.
-    if (id < items.size() && items[id] == item) return id;
-  }
-  const auto id = static_cast<std::uint32_t>(items.size());
-  items.push_back(item);
-  same_hash.push_back(id);
+std::uint32_t add_once(const Item& item, std::vector<Item>& items, IdTable& ids) {
+  const auto new_id = static_cast<std::uint32_t>(items.size());
+  // A caller may have changed the public table since; then the item counts as a new one.
+  const auto is_equal = [&](std::uint32_t id) { return id < items.size() && items[id] == item; };
+  const std::uint32_t id = ids.find_or_add(hash_of(item), new_id, is_equal);
+  if (id == new_id) items.push_back(item);
   return id;
 }
 

@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "output/id_table.h"
+
 namespace lumbre::output {
 
 using StringId = std::uint32_t;
@@ -109,8 +111,8 @@ class Profile {
  private:
   std::deque<std::string> strings_;
   std::unordered_map<std::string_view, StringId> string_ids_;
-  std::unordered_map<std::uint64_t, std::vector<FunctionId>> function_ids_;  // by hash
-  std::unordered_map<std::uint64_t, std::vector<LocationId>> location_ids_;
+  IdTable function_ids_;
+  IdTable location_ids_;
 };
 
 }  // namespace lumbre::output
