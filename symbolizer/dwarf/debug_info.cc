@@ -24,9 +24,9 @@ DebugInfo::DebugInfo(const ElfFile& file)
       root_budget_(4 * sections_.abbrev.size() + kBudgetSlack) {}
 
 std::optional<std::size_t> DebugInfo::unit_index_at(std::uint64_t info_offset) const {
-  const auto after = std::upper_bound(
-      units_.begin(), units_.end(), info_offset,
-      [](std::uint64_t offset, const Unit& unit) { return offset < unit.offset; });
+  const auto after =
+      std::upper_bound(units_.begin(), units_.end(), info_offset,
+                       [](std::uint64_t offset, const Unit& unit) { return offset < unit.offset; });
   if (after == units_.begin() || info_offset >= std::prev(after)->end) {
     return std::nullopt;
   }

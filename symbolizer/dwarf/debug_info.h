@@ -37,8 +37,7 @@ struct OpenUnit {
   }
   // Calls visit(attribute name, FormValue) for each attribute; the cursor ends past the last.
   template <typename Visit>
-  void visit_attributes(ByteReader& reader, const Abbreviation& abbreviation,
-                        Visit&& visit) const {
+  void visit_attributes(ByteReader& reader, const Abbreviation& abbreviation, Visit&& visit) const {
     for (const AttributeSpec& spec : abbreviations->attributes(abbreviation)) {
       visit(spec.name, read_form(reader, spec.form, unit().format, spec.implicit_const));
     }

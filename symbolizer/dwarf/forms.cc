@@ -167,7 +167,6 @@ std::uint64_t read_unit_length(ByteReader& reader, std::uint8_t& offset_size) {
   return offset_size == 8 ? reader.u64() : length;
 }
 
-
 bool is_address_form(std::uint16_t form) {
   switch (form) {
     case form::kAddr:

@@ -62,13 +62,22 @@ bool FunctionNames::read_entry(std::uint64_t offset, Entry& entry) {
   const UnitContext& context = unit->context;
   unit->visit_attributes(reader, *abbreviation, [&](std::uint16_t name, const FormValue& value) {
     switch (name) {
-      case at::kName: entry.name = context.string(value); break;
+      case at::kName:
+        entry.name = context.string(value);
+        break;
       case at::kLinkageName:
-      case at::kMipsLinkageName: entry.linkage_name = context.string(value); break;
-      case at::kDeclLine: entry.declaration_line = static_cast<std::uint32_t>(value.number); break;
+      case at::kMipsLinkageName:
+        entry.linkage_name = context.string(value);
+        break;
+      case at::kDeclLine:
+        entry.declaration_line = static_cast<std::uint32_t>(value.number);
+        break;
       case at::kAbstractOrigin:
-      case at::kSpecification: entry.origin = context.reference(value); break;
-      default: break;
+      case at::kSpecification:
+        entry.origin = context.reference(value);
+        break;
+      default:
+        break;
     }
   });
   return true;
@@ -112,8 +121,9 @@ std::string FunctionNames::qualified_name(const Entry& entry, int depth) {
     return name;
   }
   const std::uint64_t unit_offset = declaration.unit->unit().offset;
-  const std::uint32_t scope = scopes_of(*declaration.unit)
-                                  .find(static_cast<std::uint32_t>(declaration.offset - unit_offset));
+  const std::uint32_t scope =
+      scopes_of(*declaration.unit)
+          .find(static_cast<std::uint32_t>(declaration.offset - unit_offset));
   Entry around;
   if (scope == ScopeIndex::kNone || name.size() > kMaxNameBytes ||
       !read_entry(unit_offset + scope, around)) {

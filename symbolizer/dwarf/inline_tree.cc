@@ -55,10 +55,22 @@ class TreeBuilder {
                            std::uint32_t holder) {
     const bool is_function = abbreviation.tag == tag::kSubprogram;
     const bool is_inlined = abbreviation.tag == tag::kInlinedSubroutine;
-    if (!abbreviation.has_code || (!is_function && !is_inlined)) {
+    const std::uint32_t outer = is_function ? InlineTree::kNone : holder;
+    bool has_intervals = false;
+    if (abbreviation.has_code && (is_function || is_inlined)) {
+      has_intervals = read_intervals(reader, abbreviation);
+    } else {
       unit_.abbreviations->skip(reader, abbreviation);
-      return is_function ? InlineTree::kNone : holder;
     }
+    // An instance that kept no code of its own may still hold others that did.
+    if (!has_intervals && (!is_inlined || holder == InlineTree::kNone)) {
+      return outer;
+    }
+    nodes.push_back({static_cast<std::uint32_t>(entry - unit_.unit().offset), outer});
+    return static_cast<std::uint32_t>(nodes.size() - 1);
+  }
+
+  bool read_intervals(ByteReader& reader, const Abbreviation& abbreviation) {
     PcAttributes pc;
     unit_.visit_attributes(reader, abbreviation, [&](std::uint16_t name, const FormValue& value) {
       if (name == at::kLowPc) {
@@ -71,12 +83,7 @@ class TreeBuilder {
     });
     ranges_.clear();
     append_ranges(unit_.context, pc, budget_, ranges_);
-    if (!add_intervals()) {
-      return is_function ? InlineTree::kNone : holder;
-    }
-    nodes.push_back({static_cast<std::uint32_t>(entry - unit_.unit().offset),
-                     is_function ? InlineTree::kNone : holder});
-    return static_cast<std::uint32_t>(nodes.size() - 1);
+    return add_intervals();
   }
 
   // Of ranges_, for the node that comes next; false when there is none.

@@ -17,8 +17,8 @@ class InlineTree {
  public:
   static constexpr std::uint32_t kNone = IntervalMap::kNone;
   struct Node {
-    std::uint32_t entry = 0;        // offset from the unit's start
-    std::uint32_t parent = kNone;   // what it was inlined into; kNone for a function
+    std::uint32_t entry = 0;       // offset from the unit's start
+    std::uint32_t parent = kNone;  // what it was inlined into; kNone for a function
   };
 
   InlineTree() = default;

@@ -11,7 +11,7 @@ namespace lumbre::dwarf {
 
 struct Interval {
   std::uint32_t start = 0;
-  std::uint32_t end = 0;  // exclusive
+  std::uint32_t end = 0;    // exclusive
   std::uint32_t value = 0;  // of two equal intervals the one with the larger value is the inner
 };
 

@@ -87,8 +87,8 @@ bool LineProgram::run_extended() {
     case line_op::kEndSequence:
       return true;
     case line_op::kSetAddress:
-      registers_.address = read_unsigned(operands, static_cast<unsigned>(
-                                                       length - 1 > 8 ? 8 : length - 1));
+      registers_.address =
+          read_unsigned(operands, static_cast<unsigned>(length - 1 > 8 ? 8 : length - 1));
       registers_.operation = 0;
       return false;
     case line_op::kDefineFile: {

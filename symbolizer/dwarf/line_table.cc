@@ -29,8 +29,7 @@ void LineTable::run_program(const Sections& sections) {
   for (auto event = program.next(); event != LineProgram::Event::kEnd; event = program.next()) {
     if (event == LineProgram::Event::kRow) {
       if (rows++ % kRowsPerCheckpoint == 0) {
-        checkpoints_.push_back(
-            {program.registers(), static_cast<std::uint32_t>(program.offset())});
+        checkpoints_.push_back({program.registers(), static_cast<std::uint32_t>(program.offset())});
       }
       continue;
     }

@@ -50,8 +50,8 @@ ScopeIndex::ScopeIndex(const OpenUnit& unit) {
     if (abbreviation->has_children) {
       around.push_back(current);
       if (is_scope(abbreviation->tag)) {
-        scopes_.push_back({entry, static_cast<std::uint32_t>(unit.unit().end - unit.unit().offset),
-                           current});
+        scopes_.push_back(
+            {entry, static_cast<std::uint32_t>(unit.unit().end - unit.unit().offset), current});
         current = static_cast<std::uint32_t>(scopes_.size() - 1);
       }
     }

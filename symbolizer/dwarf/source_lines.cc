@@ -17,11 +17,12 @@ namespace dwarf {
 namespace {
 
 constexpr int kMaxInlineDepth = 1024;
+constexpr LineRow kUnknownPlace = {0xffffffff, 0, 0};  // file 0 is a file in DWARF 5
 
 // One entry of the inline tree, read again from .debug_info.
 struct InlineInstance {
   bool is_inlined = false;
-  LineRow call;  // where it was inlined into its parent
+  LineRow call = kUnknownPlace;  // where it was inlined into its parent
 };
 
 InlineInstance read_instance(const OpenUnit& unit, std::uint64_t entry) {
@@ -35,10 +36,17 @@ InlineInstance read_instance(const OpenUnit& unit, std::uint64_t entry) {
   unit.visit_attributes(reader, *abbreviation, [&](std::uint16_t name, const FormValue& value) {
     const auto number = static_cast<std::uint32_t>(value.number);
     switch (name) {
-      case at::kCallFile: instance.call.file = number; break;
-      case at::kCallLine: instance.call.line = number; break;
-      case at::kCallColumn: instance.call.column = number; break;
-      default: break;
+      case at::kCallFile:
+        instance.call.file = number;
+        break;
+      case at::kCallLine:
+        instance.call.line = number;
+        break;
+      case at::kCallColumn:
+        instance.call.column = number;
+        break;
+      default:
+        break;
     }
   });
   return instance;
@@ -69,9 +77,9 @@ class Reader {
     const std::uint32_t node = unit->tree.find(address);
     const std::optional<LineRow> row = unit->lines->find(address);
     // The line table of a skeleton does not say which of its lines were inlined from elsewhere.
-    const bool is_known = node != InlineTree::kNone ||
-                          (row.has_value() && !unit->unit->context.root().has_dwo);
-    return is_known ? build_frames(*unit, node, row.value_or(LineRow{}))
+    const bool is_known =
+        node != InlineTree::kNone || (row.has_value() && !unit->unit->context.root().has_dwo);
+    return is_known ? build_frames(*unit, node, row.value_or(kUnknownPlace))
                     : std::vector<SourceFrame>();
   }
 
@@ -97,9 +105,7 @@ class Reader {
 
   static SourceFrame frame_at(const UnitLines& unit, const LineRow& place) {
     SourceFrame frame;
-    frame.file = place.file == 0 && place.line == 0
-                     ? std::string()
-                     : unit.lines->path(place.file, unit.comp_dir);
+    frame.file = unit.lines->path(place.file, unit.comp_dir);
     frame.line = place.line;
     frame.column = place.column;
     return frame;

@@ -18,9 +18,9 @@ struct SourceFrame {
   // DW_AT_linkage_name where there is one, else DW_AT_name; "" for the outermost frame of an
   // address that only the line table covers (the symbol table then names it).
   std::string function;
-  std::string file;  // absolute where the unit's directory makes it so
-  std::uint32_t line = 0;    // 0: unknown
-  std::uint32_t column = 0;  // 0: unknown
+  std::string file;              // absolute where the unit's directory makes it so
+  std::uint32_t line = 0;        // 0: unknown
+  std::uint32_t column = 0;      // 0: unknown
   std::uint32_t start_line = 0;  // DW_AT_decl_line of the function; 0: unknown
 };
 

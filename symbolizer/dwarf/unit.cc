@@ -80,19 +80,40 @@ UnitRoot read_root(ByteReader& reader, const Unit& unit, const Abbreviation& abb
   for (const AttributeSpec& spec : attributes) {
     const FormValue value = read_form(reader, spec.form, unit.format, spec.implicit_const);
     switch (spec.name) {
-      case at::kLowPc: root.pc.low_pc = value; break;
-      case at::kHighPc: root.pc.high_pc = value; break;
-      case at::kRanges: root.pc.ranges = value; break;
-      case at::kCompDir: root.comp_dir = value; break;
-      case at::kStmtList: root.line_offset = value.number; break;
-      case at::kLanguage: root.language = static_cast<std::uint16_t>(value.number); break;
-      case at::kStrOffsetsBase: root.str_offsets_base = value.number; break;
+      case at::kLowPc:
+        root.pc.low_pc = value;
+        break;
+      case at::kHighPc:
+        root.pc.high_pc = value;
+        break;
+      case at::kRanges:
+        root.pc.ranges = value;
+        break;
+      case at::kCompDir:
+        root.comp_dir = value;
+        break;
+      case at::kStmtList:
+        root.line_offset = value.number;
+        break;
+      case at::kLanguage:
+        root.language = static_cast<std::uint16_t>(value.number);
+        break;
+      case at::kStrOffsetsBase:
+        root.str_offsets_base = value.number;
+        break;
       case at::kAddrBase:
-      case at::kGnuAddrBase: root.addr_base = value.number; break;
-      case at::kRnglistsBase: root.rnglists_base = value.number; break;
+      case at::kGnuAddrBase:
+        root.addr_base = value.number;
+        break;
+      case at::kRnglistsBase:
+        root.rnglists_base = value.number;
+        break;
       case at::kDwoName:
-      case at::kGnuDwoName: root.has_dwo = true; break;
-      default: break;
+      case at::kGnuDwoName:
+        root.has_dwo = true;
+        break;
+      default:
+        break;
     }
   }
   root.has_dwo |= unit.type == unit_type::kSkeleton;
