@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "lumbre_bpf.skel.h"
+#include "symbolizer/base/unique_fd.h"
 
 namespace lumbre {
 namespace {

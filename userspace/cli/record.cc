@@ -1,0 +1,259 @@
+// lumbre record: attach, record, write.
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "userspace/cli/commands.h"
+#include "userspace/cli/output_file.h"
+#include "userspace/cli/parse.h"
+#include "userspace/cli/profile_file.h"
+#include "userspace/recording/recording.h"
+#include "userspace/report/recording_files.h"
+#include "userspace/report/summary.h"
+
+namespace lumbre {
+namespace {
+
+struct RecordCommand {
+  RecordOptions options;
+  std::vector<std::string> pids;
+  std::vector<std::string> events = {"cpu"};
+  std::string output;
+  bool is_whole_machine = false;
+  bool is_forced = false;
+  bool shows_interpreter_frames = false;
+  bool is_without_children = false;
+};
+
+std::atomic<bool> stop_requested{false};
+
+extern "C" void request_stop(int signal_number) {
+  if (stop_requested.exchange(true)) {
+    ::signal(signal_number, SIG_DFL);  // the second one gives up
+    ::raise(signal_number);
+  }
+}
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = request_stop;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+std::string default_folder() {
+  const std::time_t now = ::time(nullptr);
+  std::tm parts = {};
+  ::gmtime_r(&now, &parts);
+  char text[64];
+  std::strftime(text, sizeof(text), "lumbre-%Y%m%dT%H%M%SZ", &parts);
+  return text;
+}
+
+// The thread group of a pid; 0 when there is none. (A thread's id leads to its process.)
+std::uint32_t thread_group(std::uint32_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string key; file >> key;) {
+    if (key == "Tgid:") {
+      std::uint32_t group = 0;
+      file >> group;
+      return group;
+    }
+  }
+  return 0;
+}
+
+// Fills options.pids; the exit status of a bad one.
+std::optional<int> resolve_pids(RecordCommand& command) {
+  for (const std::string& text : command.pids) {
+    char* end = nullptr;
+    const unsigned long pid = std::strtoul(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || pid == 0 || pid > 0x7fffffff) {
+      return fail(Error::usage("'" + text + "' is no process id; give -p PID[,PID...]"));
+    }
+    const std::uint32_t group = thread_group(static_cast<std::uint32_t>(pid));
+    if (group == 0) {
+      std::fprintf(stderr, "lumbre: cannot record process %lu: no such process\n", pid);
+      return kExitNoProcess;
+    }
+    command.options.pids.push_back(group);
+  }
+  return std::nullopt;
+}
+
+Result<void> check_usage(RecordCommand& command) {
+  const int targets = (command.pids.empty() ? 0 : 1) + (command.is_whole_machine ? 1 : 0) +
+                      (command.options.command.empty() ? 0 : 1);
+  if (targets != 1) {
+    return Error::usage("give one of -p PID, -a or -- COMMAND to say what to record");
+  }
+  for (const std::string& event : command.events) {
+    if (event != "cpu") {
+      return Error::usage("cannot record the event '" + event + "': this version records cpu");
+    }
+  }
+  if (command.options.frequency_hz == 0 || command.options.frequency_hz > 10000) {
+    return Error::usage("-F takes 1 to 10000 samples per second");
+  }
+  if (command.output != "-" && !is_folder_name(command.output) &&
+      !format_of(command.output).has_value()) {
+    return Error::usage("cannot record to " + command.output +
+                        ": give a name without a dot (a folder), or one that ends in .pb.gz, "
+                        ".svg, .folded, .speedscope.json or .html");
+  }
+  if (command.output != "-" && path_exists(command.output) && !command.is_forced) {
+    return Error{ErrorKind::kSystem, EEXIST,
+                 "cannot record to " + command.output +
+                     ": it exists already; give --force to replace it, or another -o"};
+  }
+  const std::uint32_t ring = command.options.ring_bytes;
+  if (ring < 4096 || (ring & (ring - 1)) != 0) {
+    return Error::usage("--ring-bytes takes a power of two of at least 4096");
+  }
+  return {};
+}
+
+Result<void> write_folder(RecordCommand& command, Recording& recording,
+                          const BuiltProfile& built) {
+  const std::string& folder = command.output;
+  if (!path_exists(folder)) {
+    LUMBRE_TRY(make_output_folder(folder));
+  }
+  DrawOptions draw;
+  draw.title = title_of(command.options);
+  LUMBRE_TRY(write_profile(built.profile, FileFormat::kPprof, folder + "/cpu.pb.gz", draw));
+  LUMBRE_TRY(write_profile(built.profile, FileFormat::kSvg, folder + "/cpu.svg", draw));
+  LUMBRE_TRY(write_output_file(folder + "/timeline.pftrace", [&](std::ostream& out) {
+    return write_timeline(recording, built, out);
+  }));
+  const std::string summary = summary_json(recording.facts(), recording.pipeline(), built);
+  return write_output_file(folder + "/summary.json", [&](std::ostream& out) {
+    return static_cast<bool>(out << summary);
+  });
+}
+
+Result<void> write_output(RecordCommand& command, Recording& recording,
+                          const BuiltProfile& built) {
+  if (is_folder_name(command.output)) {
+    return write_folder(command, recording, built);
+  }
+  DrawOptions draw;
+  draw.title = title_of(command.options);
+  const FileFormat format = format_of(command.output).value_or(FileFormat::kPprof);
+  return write_profile(built.profile, format, command.output, draw);
+}
+
+void print_result(const RecordCommand& command, Recording& recording, const BuiltProfile& built) {
+  if (command.options.is_quiet) {
+    return;
+  }
+  std::fputs(summary_text(recording.facts(), recording.pipeline(), built).c_str(), stderr);
+  if (is_folder_name(command.output)) {
+    std::fprintf(stderr,
+                 "%s/: cpu.svg (flame graph), cpu.pb.gz (pprof), timeline.pftrace (Perfetto), "
+                 "summary.json\n",
+                 command.output.c_str());
+  } else if (command.output != "-") {
+    std::fprintf(stderr, "%s\n", command.output.c_str());
+  }
+}
+
+int command_exit_status(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+int record(RecordCommand& command) {
+  const bool has_command = command.options.mode == TargetMode::kCommand;
+  catch_signals();
+  Result<std::unique_ptr<Recording>> prepared = Recording::prepare(command.options);
+  if (!prepared.has_value()) {
+    const int status = fail(prepared.error());
+    return has_command ? kExitLumbreFailed : status;
+  }
+  Recording& recording = **prepared;
+  if (const Result<void> run = recording.run(stop_requested); !run.has_value()) {
+    const int status = fail(run.error());
+    if (!has_command) {
+      return status;
+    }
+    return run.error().system_errno == ENOENT ? 127 : 126;
+  }
+  const BuiltProfile built = build_cpu_profile(recording, command.shows_interpreter_frames);
+  if (const Result<void> written = write_output(command, recording, built); !written.has_value()) {
+    const int status = fail(written.error());
+    return has_command ? kExitLumbreFailed : status;
+  }
+  print_result(command, recording, built);
+  return has_command ? command_exit_status(recording.command_status()) : kExitDone;
+}
+
+void describe_options(CLI::App& app, RecordCommand& command) {
+  app.add_option("-p", command.pids, "Processes to attach to, with their descendants")
+      ->delimiter(',');
+  app.add_flag("-a", command.is_whole_machine, "The whole machine");
+  app.add_option("-e", command.events, "Events to record: cpu")->delimiter(',');
+  app.add_option("-F", command.options.frequency_hz, "Samples per second and CPU")
+      ->capture_default_str();
+  app.add_option("-d", command.options.duration_s,
+                 "Seconds to record (default: until the target ends, or Ctrl-C)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-o", command.output,
+                 "A folder (a name without a dot), or one file: .pb.gz, .svg, .folded, "
+                 ".speedscope.json, .html; '-': pprof on stdout");
+  app.add_flag("--force", command.is_forced, "Replace an existing output");
+  app.add_flag("--no-children", command.is_without_children,
+               "Only the processes given, not their descendants");
+  app.add_flag("--interpreter-frames", command.shows_interpreter_frames,
+               "Show the interpreter's own frames between Python frames");
+  app.add_option("--stack-depth", command.options.max_stack_frames, "Native frames per stack")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--ring-bytes", command.options.ring_bytes,
+                 "Size of the buffer between kernel and Lumbre, a power of two")
+      ->capture_default_str();
+  app.add_flag("-q", command.options.is_quiet, "Say nothing but errors");
+}
+
+}  // namespace
+
+int run_record(const Arguments& arguments) {
+  RecordCommand command;
+  CLI::App app("Record what processes do: lumbre record -p PID | -a | -- COMMAND [ARG...]",
+               "lumbre record");
+  describe_options(app, command);
+  const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+  if (const auto status = parse_options(app, Arguments(arguments.begin(), separator))) {
+    return *status;
+  }
+  if (separator != arguments.end()) {
+    command.options.command.assign(separator + 1, arguments.end());
+  }
+  if (command.output.empty()) {
+    command.output = default_folder();
+  }
+  while (command.output.size() > 1 && command.output.ends_with('/')) {
+    command.output.pop_back();
+  }
+  if (const Result<void> usage = check_usage(command); !usage.has_value()) {
+    return fail(usage.error());
+  }
+  command.options.mode = command.is_whole_machine          ? TargetMode::kWholeMachine
+                         : command.options.command.empty() ? TargetMode::kProcesses
+                                                           : TargetMode::kCommand;
+  command.options.follows_children = !command.is_without_children;
+  if (const auto status = resolve_pids(command)) {
+    return *status;
+  }
+  return record(command);
+}
+
+}  // namespace lumbre

@@ -1,0 +1,114 @@
+#include "userspace/kernel/features.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "symbolizer/kallsyms.h"
+#include "userspace/kernel/bpf_object.h"
+#include "userspace/kernel/perf_event.h"
+
+namespace lumbre {
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::string line;
+  std::ifstream file(path);
+  std::getline(file, line);
+  return line;
+}
+
+FeatureFinding probe_kernel() {
+  utsname name = {};
+  ::uname(&name);
+  const bool is_known = std::string(name.machine) == "x86_64";
+  return {"a processor that the unwinder knows (x86-64)",
+          std::string("Linux ") + name.release + " on " + name.machine, "", is_known, true};
+}
+
+FeatureFinding probe_btf() {
+  const bool is_present = ::access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+  return {"the kernel describes its own types (BTF, /sys/kernel/btf/vmlinux)", "",
+          "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all current distributions have it)",
+          is_present, true};
+}
+
+FeatureFinding probe_helper(bpf_func_id helper, const char* sentence, const char* since) {
+  const int found = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, nullptr);
+  return {sentence, "", std::string("use ") + since + " or newer", found == 1, true};
+}
+
+FeatureFinding probe_programs() {
+  FeatureFinding finding{"the kernel programs load", "",
+                         "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE", false,
+                         true};
+  BpfSettings settings;
+  settings.ring_bytes = 4096;
+  settings.config.max_stack_chunks = LUMBRE_MAX_STACK_CHUNKS;
+  const auto object = BpfObject::load(settings);
+  finding.is_present = object.has_value();
+  finding.detail = object.has_value() ? "" : object.error().message;
+  return finding;
+}
+
+FeatureFinding probe_sampling() {
+  FeatureFinding finding{"CPU sampling by perf events", "",
+                         "run as root or with CAP_PERFMON (kernel.perf_event_paranoid is " +
+                             first_line("/proc/sys/kernel/perf_event_paranoid") + ")",
+                         false, true};
+  perf_event_attr attributes = {};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+  attributes.disabled = 1;
+  const auto event = PerfEvent::open(attributes, -1, 0);
+  finding.is_present = event.has_value();
+  finding.detail = event.has_value() ? "" : event.error().message;
+  return finding;
+}
+
+FeatureFinding probe_cycles() {
+  perf_event_attr attributes = {};
+  attributes.type = PERF_TYPE_HARDWARE;
+  attributes.config = PERF_COUNT_HW_CPU_CYCLES;
+  attributes.disabled = 1;
+  const bool is_present = PerfEvent::open(attributes, -1, 0).has_value();
+  return {"hardware cycle counter", is_present ? "" : "samples come from the kernel's cpu-clock",
+          "", is_present, false};
+}
+
+FeatureFinding probe_kernel_names() {
+  const auto symbols = KernelSymbols::load();
+  return {"names of kernel functions (/proc/kallsyms)",
+          symbols.has_value() ? std::to_string(symbols->size()) + " symbols" : "",
+          "sysctl kernel.kptr_restrict=0 (it is " +
+              first_line("/proc/sys/kernel/kptr_restrict") + "), or run as root",
+          symbols.has_value(), false};
+}
+
+FeatureFinding probe_map_files() {
+  const bool is_present = ::access("/proc/self/map_files", R_OK | X_OK) == 0;
+  return {"files behind mappings open even when deleted (/proc/PID/map_files)", "",
+          "run as root, or with CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE", is_present, false};
+}
+
+}  // namespace
+
+std::vector<FeatureFinding> probe_features() {
+  libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+  return {probe_kernel(),
+          probe_btf(),
+          probe_helper(BPF_FUNC_ringbuf_reserve, "BPF ring buffer", "Linux 5.8"),
+          probe_helper(BPF_FUNC_task_pt_regs, "user registers of a task in the kernel",
+                       "Linux 5.15"),
+          probe_helper(BPF_FUNC_loop, "bounded loops in BPF (bpf_loop)", "Linux 5.17"),
+          probe_programs(),
+          probe_sampling(),
+          probe_cycles(),
+          probe_kernel_names(),
+          probe_map_files()};
+}
+
+}  // namespace lumbre

@@ -1,0 +1,17 @@
+// The files of a recording folder, or the single file asked for, from a finished recording.
+#pragma once
+
+#include <string>
+
+#include "userspace/recording/recording.h"
+#include "userspace/report/profile_builder.h"
+
+namespace lumbre {
+
+// Names the frames and builds the profile of the event `cpu`.
+BuiltProfile build_cpu_profile(Recording& recording, bool shows_interpreter_frames);
+std::string title_of(const RecordOptions& options);
+// timeline.pftrace: every sample at its time.
+bool write_timeline(Recording& recording, const BuiltProfile& built, std::ostream& out);
+
+}  // namespace lumbre
