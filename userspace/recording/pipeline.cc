@@ -43,10 +43,7 @@ void Pipeline::note_python(const Process& process, const PythonRuntime& runtime,
     notes_.insert(runtime.unsupported_reason);
     return;
   }
-  lumbre_python_process python{};
-  python.runtime_address = runtime.runtime.value + bias;
-  python.code_type_address = runtime.code_type.value + bias;
-  python.layout = runtime.layout;
+  const lumbre_python_process python = place_python_runtime(runtime, bias);
   codes_.set_layout(process.pid, runtime.layout);
   if (const Result<void> set = bpf_.set_python(process.pid, python); !set.has_value()) {
     notes_.insert(set.error().message);

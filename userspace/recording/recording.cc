@@ -61,6 +61,7 @@ Result<std::unique_ptr<Recording>> Recording::prepare(const RecordOptions& optio
 
 Result<void> Recording::set_up(const RecordOptions& options) {
   facts_.options = options;
+  shows_progress_ = !options.is_quiet && ::isatty(STDERR_FILENO) != 0;
   if (options.mode == TargetMode::kCommand) {
     LUMBRE_TRY_ASSIGN(command_, SpawnedCommand::start(options.command));
     facts_.options.pids = {static_cast<std::uint32_t>(command_->pid())};
@@ -139,7 +140,7 @@ bool Recording::is_over(const std::atomic<bool>& stop) {
 }
 
 void Recording::show_progress() {
-  if (facts_.options.is_quiet || Clock::now() < next_progress_) {
+  if (!shows_progress_ || Clock::now() < next_progress_) {
     return;
   }
   next_progress_ = Clock::now() + std::chrono::seconds(1);
@@ -173,7 +174,7 @@ void Recording::finish() {
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   facts_.duration_s = elapsed.count();
   pipeline_->finish();
-  if (!facts_.options.is_quiet) {
+  if (shows_progress_) {
     std::fputs("\r\033[K", stderr);
   }
   facts_.counters = bpf_->read_counters();

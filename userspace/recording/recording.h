@@ -69,6 +69,7 @@ class Recording {
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point next_progress_;
   int command_status_ = 0;
+  bool shows_progress_ = false;
 };
 
 }  // namespace lumbre

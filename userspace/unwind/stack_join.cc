@@ -111,6 +111,9 @@ void StackJoin::add_python(Build& build, const Group& group) {
   for (std::size_t i = group.begin; i < group.end; ++i) {
     const PythonCodes::Place place =
         codes_.find(task.address_space, task.visible_pid, build.sample.python[i]);
+    if (is_interpreter_internal(codes_.at(place.code))) {
+      continue;
+    }
     build.out.root_first.push_back(
         store_.frames.intern({FrameKind::kPython, place.code, place.line}));
   }
