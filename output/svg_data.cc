@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -14,7 +15,7 @@
 namespace lumbre::output {
 namespace {
 
-using FrameRecord = std::array<std::uint32_t, 5>;
+using FrameRecord = std::array<std::int64_t, 6>;
 
 // Renumbers what the nodes really use, in the order of first use.
 class Tables {
@@ -24,8 +25,12 @@ class Tables {
   std::uint32_t use_frame(const FlameNode& node) {
     const unsigned attributes = static_cast<unsigned>(node.kind) + (node.is_inlined ? 8U : 0U) +
                                 16 * shade_of(graph_.text(node.name));
-    const FrameRecord record = {use_string(node.name), use_string(node.whole_name),
-                                use_string(node.file), use_string(node.module), attributes};
+    const FrameRecord record = {use_string(node.name),
+                                use_string(node.whole_name),
+                                use_string(node.file),
+                                use_string(node.module),
+                                attributes,
+                                node.line};
     const auto [found, is_new] =
         frame_ids_.try_emplace(record, static_cast<std::uint32_t>(frames_.size()));
     if (is_new) frames_.push_back(record);
@@ -53,19 +58,26 @@ void append_key(std::string& out, std::string_view key) {
   out += ",\n\"" + std::string(key) + "\":";
 }
 
-template <typename Values, typename Function>
-void append_array(std::string& out, std::string_view key, const Values& values,
-                  const Function& text_of) {
-  append_key(out, key);
-  out += '[';
-  bool is_first = true;
-  for (const auto& value : values) {
-    if (!is_first) out += ',';
-    is_first = false;
-    out += text_of(value);
+// See svg_data.h for the form.
+class NumberList {
+ public:
+  void add(std::int64_t number) {
+    if (has_any_) text_ += ',';
+    has_any_ = true;
+    if (number == 0) return;
+    std::array<char, 65> digits;
+    const auto end = std::to_chars(digits.begin(), digits.end(), number, 36).ptr;
+    text_.append(digits.begin(), end);
   }
-  out += ']';
-}
+  void append_to(std::string& out, std::string_view key) const {
+    append_key(out, key);
+    out += '"' + text_ + '"';
+  }
+
+ private:
+  std::string text_;
+  bool has_any_ = false;
+};
 
 // Sampled values are multiples of the sampling interval: divided by it they take few digits.
 std::int64_t common_divisor(const Flamegraph& graph) {
@@ -74,20 +86,38 @@ std::int64_t common_divisor(const Flamegraph& graph) {
   return std::max<std::int64_t>(divisor, 1);
 }
 
-std::vector<std::int64_t> several_places(const Flamegraph& graph) {
-  std::vector<std::int64_t> places;
+NumberList several_places(const Flamegraph& graph) {
+  NumberList places;
   std::size_t last = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const FlameNode& node = graph.nodes[i];
     if (node.place_count < 2) continue;
-    const double percent = 100 * static_cast<double>(node.place_value) /
-                           static_cast<double>(std::max<std::int64_t>(node.value, 1));
-    places.insert(places.end(),
-                  {static_cast<std::int64_t>(i - last), static_cast<std::int64_t>(node.place_count),
-                   std::llround(percent)});
+    places.add(static_cast<std::int64_t>(i - last));
+    places.add(node.place_count);
+    places.add(std::llround(100 * static_cast<double>(node.place_value) /
+                            static_cast<double>(std::max<std::int64_t>(node.value, 1))));
     last = i;
   }
   return places;
+}
+
+NumberList base_shares(const Flamegraph& graph) {
+  NumberList shares;
+  const auto total = static_cast<double>(std::max<std::int64_t>(graph.total, 1));
+  for (const FlameNode& node : graph.nodes) {
+    shares.add(std::llround(static_cast<double>(node.base_value) / total * 1e7));
+  }
+  return shares;
+}
+
+void append_strings(const Flamegraph& graph, const Tables& tables, std::string& out) {
+  append_key(out, "strings");
+  out += '[';
+  for (const StringId id : tables.strings()) {
+    if (out.back() != '[') out += ',';
+    out += json_string(clean_text(graph.text(id)));
+  }
+  out += ']';
 }
 
 void append_settings(const Flamegraph& graph, const SvgOptions& options, std::string& out) {
@@ -113,39 +143,29 @@ void append_settings(const Flamegraph& graph, const SvgOptions& options, std::st
 }  // namespace
 
 void append_data(const Flamegraph& graph, const SvgOptions& options, std::string& out) {
-  const auto decimal = [](auto value) { return std::to_string(value); };
-  Tables tables(graph);
-  std::vector<std::uint32_t> frames;
-  std::vector<std::int64_t> depths;
-  for (const FlameNode& node : graph.nodes) {
-    const std::int64_t last = depths.empty() ? 0 : (&node)[-1].depth;
-    depths.push_back(std::int64_t{node.depth} - last);
-    frames.push_back(tables.use_frame(node));
-  }
   const std::int64_t divisor = common_divisor(graph);
-
+  Tables tables(graph);
+  NumberList up, frame, self, frames;
+  std::int64_t last_depth = -1;
+  for (const FlameNode& node : graph.nodes) {
+    up.add(last_depth + 1 - std::int64_t{node.depth});
+    last_depth = node.depth;
+    frame.add(tables.use_frame(node));
+    self.add(node.self / divisor);
+  }
+  for (const FrameRecord& record : tables.frames()) {
+    for (const std::int64_t part : record) frames.add(part);
+  }
   append_settings(graph, options, out);
   append_key(out, "divisor");
   out += std::to_string(divisor);
-  append_array(out, "strings", tables.strings(),
-               [&](StringId id) { return json_string(clean_text(graph.text(id))); });
-  append_array(out, "frames", tables.frames(), [&](const FrameRecord& record) {
-    std::string text;
-    for (const std::uint32_t part : record) text += (text.empty() ? "" : ",") + decimal(part);
-    return text;
-  });
-  append_array(out, "depth", depths, decimal);
-  append_array(out, "frame", frames, decimal);
-  append_array(out, "self", graph.nodes,
-               [&](const FlameNode& node) { return decimal(node.self / divisor); });
-  append_array(out, "line", graph.nodes, [&](const FlameNode& node) { return decimal(node.line); });
-  append_array(out, "places", several_places(graph), decimal);
-  if (options.is_differential) {
-    const auto total = static_cast<double>(std::max<std::int64_t>(graph.total, 1));
-    append_array(out, "base", graph.nodes, [&](const FlameNode& node) {
-      return decimal(std::llround(static_cast<double>(node.base_value) / total * 1e7));
-    });
-  }
+  append_strings(graph, tables, out);
+  frames.append_to(out, "frames");
+  up.append_to(out, "up");
+  frame.append_to(out, "frame");
+  self.append_to(out, "self");
+  several_places(graph).append_to(out, "places");
+  if (options.is_differential) base_shares(graph).append_to(out, "base");
   out += "}";
 }
 

@@ -18,7 +18,7 @@ function findHits(matches) {
     const found = new Uint8Array(count);
     let hasAny = false;
     for (let i = 1; i < count; ++i) {
-      const text = data.frames[data.frame[i] * 5 + which];
+      const text = data.frames[data.frame[i] * 6 + which];
       if (text !== 0 && isHit[text]) found[i] = hasAny = 1;
     }
     if (hasAny || which === 1) return found;
@@ -235,6 +235,9 @@ function listenToGraph() {
     showDetails(node);
   });
   framesGroup.addEventListener("mouseout", showCurrent);
+  ui.graph.addEventListener("scroll", () => {
+    isAtBottom = ui.graph.scrollTop + ui.graph.clientHeight >= ui.graph.scrollHeight - 2;
+  });
   framesGroup.addEventListener("focusin", (event) => {
     const node = nodeAt(event.target);
     if (node < 0) return;
@@ -268,6 +271,5 @@ function start() {
     redraw();
   });
   restore();
-  if (!state.isInverted && !state.zoom) ui.graph.scrollTop = ui.graph.scrollHeight;
 }
 start();

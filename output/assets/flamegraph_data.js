@@ -18,7 +18,12 @@ const framesGroup = picture.querySelector(".frames");
 const data = JSON.parse(document.querySelector("script.data").textContent);
 
 // ---- The data: see output/svg_data.h. Nodes are in depth-first order. ----
-const count = data.depth.length;
+const numbersOf = (text) => text.split(",").map((digits) => digits ? parseInt(digits, 36) : 0);
+for (const list of ["frames", "up", "frame", "self", "base"]) {
+  if (list in data) data[list] = numbersOf(data[list]);
+}
+data.places = data.places ? numbersOf(data.places) : [];
+const count = data.up.length;
 const depthOf = new Int32Array(count), parentOf = new Int32Array(count).fill(-1);
 const endOf = new Int32Array(count);  // the node behind the last descendant
 const valueOf = new Float64Array(count), startOf = new Float64Array(count);
@@ -27,7 +32,7 @@ const placesOf = new Map();  // node -> [how many places, percent at the named o
 function decode() {
   const path = [];
   for (let i = 0; i < count; ++i) {
-    depthOf[i] = (i ? depthOf[i - 1] : 0) + data.depth[i];
+    depthOf[i] = (i ? depthOf[i - 1] + 1 : 0) - data.up[i];
     path[depthOf[i]] = i;
     if (i) parentOf[i] = path[depthOf[i] - 1];
     valueOf[i] = data.self[i];
@@ -51,9 +56,10 @@ function decode() {
 decode();
 const total = valueOf[0];
 
-const field = (node, which) => data.strings[data.frames[data.frame[node] * 5 + which]];
+const field = (node, which) => data.strings[data.frames[data.frame[node] * 6 + which]];
 const nameOf = (node) => field(node, 0);
-const attributes = (node) => data.frames[data.frame[node] * 5 + 4];
+const attributes = (node) => data.frames[data.frame[node] * 6 + 4];
+const lineOf = (node) => data.frames[data.frame[node] * 6 + 5];
 const kindOf = (node) => attributes(node) & 7;
 const isInlined = (node) => (attributes(node) & 8) !== 0;
 const baseShare = (node) => data.base[node] / 1e7;

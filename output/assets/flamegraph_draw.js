@@ -9,7 +9,8 @@ for (const group of framesGroup.querySelectorAll("g[data-i]")) {
 let drawn = new Map();  // node -> {x, width, y}
 let rowsOfDrawn = [];   // depth -> nodes from left to right
 let focused = 0;
-let tallest = 0;         // pixels that the frames have taken so far
+let tallest = 0;        // pixels that the frames have taken so far
+let isAtBottom = true;  // where a graph with its root at the bottom begins, and stays when it can
 let hits = null;        // Uint8Array by node while a search is on
 
 function visibleNodes(width) {
@@ -119,6 +120,7 @@ function redraw() {
   ui.graph.classList.toggle("anchored", !state.isInverted);
   framesGroup.classList.toggle("searching", hits !== null);
   ui.reset.disabled = state.zoom === 0;
+  if (isAtBottom && !state.isInverted) ui.graph.scrollTop = ui.graph.scrollHeight;
   if (!drawn.has(focused)) focused = state.zoom;
   makeFocusable(focused);
   // A scrollbar that has come or gone changes the width.

@@ -48,7 +48,7 @@ function humanShare(part, whole) {
 const lastOfPath = (path) => path.slice(path.lastIndexOf("/") + 1);
 
 function placeOf(node, isShort) {
-  const file = field(node, 2), module = field(node, 3), line = data.line[node];
+  const file = field(node, 2), module = field(node, 3), line = lineOf(node);
   if (!file) return isShort ? lastOfPath(module) : module;
   return (isShort ? lastOfPath(file) : file) + (line ? ":" + line : "");
 }
@@ -57,8 +57,8 @@ function placeSentence(node) {
   let text = placeOf(node, false);
   const places = placesOf.get(node);
   if (places && text) {
-    const others = places[0] - 1;
-    text += ` (${places[1]}% of it; ${humanCount(others)} other ${others > 1 ? "places" : "place"})`;
+    const others = humanCount(places[0] - 1) + (places[0] > 2 ? " other places" : " other place");
+    text += ` (${places[1]}% of it; ${others})`;
   }
   return field(node, 2) && field(node, 3) ? text + " in " + field(node, 3) : text;
 }

@@ -76,7 +76,8 @@ class FlamegraphCase(unittest.TestCase):
         return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def link(self):
-        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.browser.address_now()).fragment))
+        link = urllib.parse.urlsplit(self.browser.address_now()).fragment
+        return dict(urllib.parse.parse_qsl(link))
 
 
 class Zoom(FlamegraphCase):
@@ -267,7 +268,8 @@ class Keyboard(FlamegraphCase):
         self.browser.open(address_of("training.svg"))
         self.browser.press("ArrowUp", "ArrowUp")
         self.assertEqual(self.browser.run(
-            "return getComputedStyle(document.activeElement.querySelector('rect')).strokeWidth"), "2px")
+            "const rect = document.activeElement.querySelector('rect');"
+            "return getComputedStyle(rect).strokeWidth"), "2px")
 
     def test_tab_goes_through_the_bar_to_one_frame(self):
         self.browser.open(address_of("training.svg"))

@@ -1,4 +1,4 @@
-"""A small WebDriver client for headless Chromium through chromedriver: the standard library alone."""
+"""A small WebDriver client for headless Chromium by way of chromedriver; no packages needed."""
 
 import base64
 import json
