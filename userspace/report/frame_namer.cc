@@ -112,6 +112,16 @@ output::Location FrameNamer::text_location(const std::string& text, output::Fram
   return location;
 }
 
+// Unwind data tells functions apart where symbols do not: one function keeps one name.
+std::uint64_t FrameNamer::function_start(const Frame& frame) {
+  const Module& module = modules_.at(frame.owner);
+  if (module.cfi == nullptr) {
+    return frame.address;
+  }
+  const std::vector<CompactRow> rows = module.cfi->rows_of_function({frame.address});
+  return rows.empty() ? frame.address : rows.front().start.value;
+}
+
 output::Location FrameNamer::native_location(const Frame& frame) {
   ModuleNames& names = names_of(frame.owner);
   output::Location location;
@@ -137,7 +147,8 @@ output::Location FrameNamer::native_location(const Frame& frame) {
     location.lines.push_back({add_function(std::string(symbol->name), "", 0), 0, 0});
   }
   if (location.lines.empty()) {
-    const std::string name = with_offset(file_name(modules_.at(frame.owner).path), frame.address);
+    const std::string name =
+        with_offset(file_name(modules_.at(frame.owner).path), function_start(frame));
     location.kind = output::FrameKind::kUnknown;
     location.lines = text_location(name, location.kind).lines;
   }

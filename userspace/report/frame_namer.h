@@ -37,6 +37,7 @@ class FrameNamer {
   output::MappingId mapping_of(ModuleId module);
   output::LocationId make_location(const Frame& frame);
   output::Location native_location(const Frame& frame);
+  std::uint64_t function_start(const Frame& frame);
   output::Location python_location(const Frame& frame);
   output::Location kernel_location(const Frame& frame);
   output::Location text_location(const std::string& text, output::FrameKind kind);
