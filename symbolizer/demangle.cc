@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -36,14 +37,21 @@ std::optional<std::string> demangle_base(std::string_view mangled) {
   return demangle_cxx(mangled);
 }
 
-// "@plt" belongs to the name that is shown, not to the one that is mangled.
+// "@plt" belongs to the name that is shown, not to the one that is mangled; neither does what a
+// compiler hangs on the name of a variable (".llvm.123"), which the C++ demangler does not take.
 std::optional<std::string> try_demangle(std::string_view mangled) {
-  const auto at = mangled.find('@');
+  const auto at = std::min(mangled.find('@'), mangled.size());
   auto name = demangle_base(mangled.substr(0, at));
-  if (name.has_value() && at != std::string_view::npos) {
-    *name += mangled.substr(at);
+  if (name.has_value()) {
+    return *name + std::string(mangled.substr(at));
   }
-  return name;
+  const auto dot = mangled.find('.');
+  if (dot != std::string_view::npos && dot > 0) {
+    name = demangle_base(mangled.substr(0, dot));
+    return name.has_value() ? std::optional(*name + std::string(mangled.substr(dot)))
+                            : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "symbolizer/demangle_rust.h"
+#include "symbolizer/demangle_rust_cursor.h"
 #include "symbolizer/demangle_text.h"
 
 namespace lumbre {
@@ -40,9 +41,9 @@ std::string_view basic_type(char tag) {
   }
 }
 
-class Printer {
+class Printer : private RustCursor {
  public:
-  explicit Printer(std::string_view mangled) : text_(mangled) {}  // without "_R"
+  explicit Printer(std::string_view mangled) : RustCursor(mangled) {}  // without "_R"
 
   std::optional<std::string> print() {
     path(/*is_value=*/true);
@@ -54,12 +55,6 @@ class Printer {
   }
 
  private:
-  struct Identifier {
-    std::uint64_t disambiguator = 0;
-    std::string_view name;
-    bool is_punycode = false;
-  };
-
   // One step into the grammar; too deep or too many of them make everything fail.
   class Nesting {
    public:
@@ -76,21 +71,6 @@ class Printer {
     Printer& printer_;
   };
 
-  char peek() const { return failed_ || at_ >= text_.size() ? '\0' : text_[at_]; }
-  char next() {
-    if (failed_ || at_ >= text_.size()) {
-      failed_ = true;
-      return '\0';
-    }
-    return text_[at_++];
-  }
-  bool take(char c) {
-    if (peek() != c || failed_) {
-      return false;
-    }
-    ++at_;
-    return true;
-  }
   void put(std::string_view text) {
     if (out_.size() + text.size() > kMaxOutputBytes) {
       failed_ = true;
@@ -113,55 +93,6 @@ class Printer {
     ++muted_;
     parse();
     --muted_;
-  }
-
-  std::uint64_t base62() {
-    if (take('_')) {
-      return 0;
-    }
-    std::uint64_t value = 0;
-    while (!failed_) {
-      const char c = next();
-      if (c == '_') {
-        return value + 1;
-      }
-      const int digit = c >= '0' && c <= '9'   ? c - '0'
-                        : c >= 'a' && c <= 'z' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'Z' ? c - 'A' + 36
-                                               : -1;
-      failed_ = failed_ || digit < 0 || value > UINT64_MAX / 62 - 1;
-      value = value * 62 + static_cast<std::uint64_t>(digit < 0 ? 0 : digit);
-    }
-    return 0;
-  }
-  std::uint64_t optional_base62(char tag) { return take(tag) ? base62() + 1 : 0; }
-
-  Identifier undisambiguated_identifier() {
-    Identifier id;
-    id.is_punycode = take('u');
-    std::size_t length = 0;
-    if (peek() < '0' || peek() > '9') {
-      failed_ = true;
-    }
-    if (!take('0')) {
-      while (peek() >= '0' && peek() <= '9' && length < text_.size()) {
-        length = length * 10 + static_cast<std::size_t>(next() - '0');
-      }
-    }
-    take('_');
-    if (failed_ || length > text_.size() - at_) {
-      failed_ = true;
-      return {};
-    }
-    id.name = text_.substr(at_, length);
-    at_ += length;
-    return id;
-  }
-  Identifier identifier() {
-    const auto disambiguator = optional_base62('s');
-    Identifier id = undisambiguated_identifier();
-    id.disambiguator = disambiguator;
-    return id;
   }
 
   // Runs `print_there` at an earlier position.
@@ -414,29 +345,6 @@ class Printer {
     put(is_open ? ">" : "");
   }
 
-  std::string_view hex_digits() {
-    const std::size_t start = at_;
-    while (!failed_ && !take('_')) {
-      const char c = next();
-      failed_ = failed_ || !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
-    }
-    return failed_ ? std::string_view() : text_.substr(start, at_ - start - 1);
-  }
-
-  static std::optional<std::uint64_t> hex_value(std::string_view digits) {
-    while (!digits.empty() && digits[0] == '0') {
-      digits.remove_prefix(1);
-    }
-    if (digits.size() > 16) {
-      return std::nullopt;
-    }
-    std::uint64_t value = 0;
-    for (const char c : digits) {
-      value = value * 16 + static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    return value;
-  }
-
   void constant() {
     const Nesting nesting(*this);
     const char tag = next();
@@ -571,10 +479,7 @@ class Printer {
     }
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
   std::string out_;
-  bool failed_ = false;
   int depth_ = 0;
   int steps_ = 0;
   int muted_ = 0;

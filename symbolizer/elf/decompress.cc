@@ -71,11 +71,7 @@ std::optional<ByteVector> decompress_zlib(std::span<const std::byte> input,
     input = input.subspan(in_step - stream.avail_in);
     out.add_used(out_step - stream.avail_out);
   }
-  // A full buffer may hide the end marker; what was asked for is there all the same.
-  if (status != Z_STREAM_END && !(status == Z_BUF_ERROR && out.used() == size_bytes)) {
-    return std::nullopt;
-  }
-  return take_if_exact(out, size_bytes);
+  return status == Z_STREAM_END ? take_if_exact(out, size_bytes) : std::nullopt;
 }
 
 std::optional<ByteVector> decompress_zstd(std::span<const std::byte> input,
