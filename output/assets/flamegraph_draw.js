@@ -143,10 +143,11 @@ function scrollTo(node) {
 // ---- Details ----
 function differenceOf(node) {
   const now = shareOf(node), base = baseShare(node), points = 100 * (now - base);
+  const before = html("span", {}, `base ${humanShare(base, 1)} (${human(base * data.base_total)})`);
+  if (Math.abs(points) < 0.005) return [before, html("span", {}, "unchanged")];
   const factor = base > 0 ? `, \u00d7${shortNumber(now / base)}` : ", new";
   const text = `${points < 0 ? "\u2212" : "+"}${shortNumber(Math.abs(points))} points${factor}`;
-  return [html("span", {}, `base ${humanShare(base, 1)} (${human(base * data.base_total)})`),
-          html("span", {class: points < 0 ? "down" : "up"}, text)];
+  return [before, html("span", {class: points < 0 ? "down" : "up"}, text)];
 }
 
 function figuresOf(node) {
