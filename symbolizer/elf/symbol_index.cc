@@ -134,7 +134,8 @@ struct SymbolIndex::State {
   std::vector<CoveredRange> ranges;
   bool has_symtab = false;
 
-  // perf's order: not weak, global, few leading underscores, long; stubs last.
+  // Exported names first (__GI_ and the like are local), then as perf: few leading underscores,
+  // long; stubs last.
   bool is_better(const SymbolExtent& a, const SymbolExtent& b) const {
     const auto binding_a = binding_rank(a.symbol);
     const auto binding_b = binding_rank(b.symbol);
@@ -156,7 +157,7 @@ struct SymbolIndex::State {
     }
     const auto symbol = tables[source].entry(reference & kIndexMask);
     const auto binding = ELF64_ST_BIND(symbol.st_info);
-    return binding == STB_WEAK ? 2 : binding == STB_GLOBAL ? 0 : 1;
+    return binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
   }
 
   ElfSymbol symbol_of(std::uint32_t reference) const {
