@@ -1,3 +1,4 @@
+// The version that --version and summary.json tell.
 #pragma once
 
 namespace lumbre {
