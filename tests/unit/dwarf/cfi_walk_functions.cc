@@ -1,10 +1,10 @@
 #include "tests/unit/dwarf/cfi_walk_functions.h"
 
-#include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include <array>
 #include <thread>
@@ -52,18 +52,22 @@ void set_registers(Capture& capture, const ucontext_t& context) {
   set_register(capture, LUMBRE_RIP, registers[REG_RIP]);
 }
 
+// The unwinder of libgcc, not backtrace(3): AddressSanitizer puts its own in place of that.
+_Unwind_Reason_Code append_frame(_Unwind_Context* context, void* frames) {
+  if (const auto address = _Unwind_GetIP(context); address != 0) {
+    static_cast<std::vector<std::uint64_t>*>(frames)->push_back(address);
+  }
+  return _URC_NO_REASON;
+}
+
 // `extra_start` is the stack pointer on the thread's own stack, where this runs on another.
 __attribute__((noinline)) void capture_here(std::uint64_t alternate_end,
                                             std::uint64_t extra_start) {
   ucontext_t context;
   getcontext(&context);
   set_registers(*destination, context);
-  void* frames[128];
-  const int count = backtrace(frames, 128);
   destination->backtrace.clear();
-  for (int i = 0; i < count; ++i) {
-    destination->backtrace.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
-  }
+  _Unwind_Backtrace(append_frame, &destination->backtrace);
   destination->stacks.clear();
   const std::uint64_t stack = destination->registers.value[LUMBRE_RSP];
   copy_stack(stack, alternate_end != 0 ? alternate_end : end_of_thread_stack(), *destination);

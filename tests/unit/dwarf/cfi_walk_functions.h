@@ -13,7 +13,7 @@
 
 namespace lumbre {
 
-// A moment of a thread: registers, copies of its stacks, and backtrace(3)'s opinion.
+// A moment of a thread: registers, copies of its stacks, and what libgcc's unwinder says.
 struct Capture {
   lumbre_registers registers{};
   std::map<std::uint64_t, std::string> stacks;  // by start address

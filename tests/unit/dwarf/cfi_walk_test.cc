@@ -1,5 +1,5 @@
 // This process walks its own captured stacks, by compact rules and by whole rows, and has to see
-// what backtrace(3) saw, up to the root.
+// what libgcc's unwinder saw, up to the root.
 #include <gtest/gtest.h>
 #include <link.h>
 
@@ -112,8 +112,8 @@ Walk walk(const Capture& capture, Method method) {
   return result;
 }
 
-// The walk has to end in the root, and to list backtrace()'s frames; the first is another place in
-// the same function.
+// The walk has to end in the root, and to list that unwinder's frames; the first is another place
+// in the same function.
 void expect_walk_equals_backtrace(const Capture& capture, const Walk& walked) {
   EXPECT_EQ(walked.end, LUMBRE_STEP_ROOT);
   ASSERT_EQ(walked.addresses.size(), capture.backtrace.size());
