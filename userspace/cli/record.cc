@@ -171,6 +171,13 @@ int command_exit_status(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+// Saves what there is while recording goes on. Only where nothing older can be harmed by it.
+void save_checkpoint(RecordCommand& command, Recording& recording, NameSources& sources) {
+  const BuiltProfile built =
+      build_cpu_profile(recording, sources, command.shows_interpreter_frames);
+  static_cast<void>(write_output(command, recording, built));  // the end will tell what failed
+}
+
 int record(RecordCommand& command) {
   const bool has_command = command.options.mode == TargetMode::kCommand;
   catch_signals();
@@ -180,6 +187,10 @@ int record(RecordCommand& command) {
     return has_command ? kExitLumbreFailed : status;
   }
   Recording& recording = **prepared;
+  NameSources sources(recording.pipeline().modules());
+  if (command.output != "-" && !path_exists(command.output)) {
+    recording.on_checkpoint([&] { save_checkpoint(command, recording, sources); });
+  }
   if (const Result<void> run = recording.run(stop_requested); !run.has_value()) {
     const int status = fail(run.error());
     if (!has_command) {
@@ -187,7 +198,7 @@ int record(RecordCommand& command) {
     }
     return run.error().system_errno == ENOENT ? 127 : 126;
   }
-  const BuiltProfile built = build_cpu_profile(recording, command.shows_interpreter_frames);
+  const BuiltProfile built = build_cpu_profile(recording, sources, command.shows_interpreter_frames);
   if (const Result<void> written = write_output(command, recording, built); !written.has_value()) {
     const int status = fail(written.error());
     return has_command ? kExitLumbreFailed : status;

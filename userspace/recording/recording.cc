@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -16,6 +17,9 @@ using Clock = std::chrono::steady_clock;
 
 // Samples do not wake Lumbre up: it looks this often.
 constexpr int kRoundMilliseconds = 20;
+// At most ten seconds of a recording may be lost with Lumbre itself.
+constexpr std::chrono::seconds kCheckpointInterval{7};
+constexpr int kCheckpointShare = 50;  // saving takes at most one part in so many of the time
 constexpr std::uint64_t kInitialPidNamespaceInode = 0xEFFFFFFC;  // PROC_PID_INIT_INO
 
 std::uint64_t clock_ns(clockid_t clock) {
@@ -88,6 +92,10 @@ Result<void> Recording::add_targets() {
     }
     return {};
   }
+  if (!facts_.options.follows_children) {
+    facts_.children_left_out =
+        find_process_tree(facts_.options.pids).size() - facts_.options.pids.size();
+  }
   std::size_t known = 0;
   std::vector<std::uint32_t> tree = facts_.options.pids;
   do {
@@ -110,6 +118,7 @@ Result<void> Recording::start_sampling() {
     LUMBRE_TRY(event.enable());
   }
   start_ = Clock::now();
+  next_checkpoint_ = start_ + kCheckpointInterval;
   facts_.start_wall_ns = clock_ns(CLOCK_REALTIME);
   facts_.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
   facts_.start_boot_ns = clock_ns(CLOCK_BOOTTIME);
@@ -162,21 +171,27 @@ Result<void> Recording::run(const std::atomic<bool>& stop) {
     wait_for_events(kRoundMilliseconds);
     pipeline_->run_round();
     show_progress();
+    save_checkpoint();
   }
   finish();
   return {};
 }
 
-void Recording::finish() {
-  for (PerfEvent& event : events_) {
-    static_cast<void>(event.disable());
+void Recording::save_checkpoint() {
+  if (checkpoint_ == nullptr || Clock::now() < next_checkpoint_) {
+    return;
   }
+  read_facts();
+  const auto begin = Clock::now();
+  checkpoint_();
+  const auto took = Clock::now() - begin;
+  next_checkpoint_ =
+      Clock::now() + std::max<Clock::duration>(kCheckpointInterval, took * kCheckpointShare);
+}
+
+void Recording::read_facts() {
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   facts_.duration_s = elapsed.count();
-  pipeline_->finish();
-  if (shows_progress_) {
-    std::fputs("\r\033[K", stderr);
-  }
   facts_.counters = bpf_->read_counters();
   facts_.bpf_cost = bpf_->read_cost();
   facts_.kernel_memory_bytes = bpf_->kernel_memory_bytes();
@@ -184,6 +199,20 @@ void Recording::finish() {
   ::getrusage(RUSAGE_SELF, &usage);
   facts_.own_cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   facts_.own_peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+void Recording::finish() {
+  for (PerfEvent& event : events_) {
+    static_cast<void>(event.disable());
+  }
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  pipeline_->finish();
+  if (shows_progress_) {
+    std::fputs("\r\033[K", stderr);
+  }
+  read_facts();
+  facts_.duration_s = elapsed.count();
+  facts_.is_complete = true;
   if (command_ != nullptr) {
     command_status_ = command_->poll().value_or(0);
   }

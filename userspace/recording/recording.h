@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,9 @@ struct RecordingFacts {
   double own_cpu_s = 0;        // user and kernel time of Lumbre itself
   std::uint64_t own_peak_rss_bytes = 0;
   std::uint64_t kernel_memory_bytes = 0;
+  std::size_t children_left_out = 0;  // that ran at the start, with --no-children
   bool is_interrupted = false;
+  bool is_complete = false;  // false in what is saved while recording
 };
 
 class Recording {
@@ -41,6 +44,9 @@ class Recording {
   static Result<std::unique_ptr<Recording>> prepare(const RecordOptions& options);
   ~Recording();
 
+  // Called every few seconds with the facts brought up to date, so that what was recorded can be
+  // saved in case Lumbre is killed. Slower callbacks are called less often.
+  void on_checkpoint(std::function<void()> callback) { checkpoint_ = std::move(callback); }
   // `stop` may be set by a signal handler.
   Result<void> run(const std::atomic<bool>& stop);
 
@@ -58,7 +64,9 @@ class Recording {
   bool is_over(const std::atomic<bool>& stop);
   void wait_for_events(int timeout_ms) const;
   void finish();
+  void read_facts();
   void show_progress();
+  void save_checkpoint();
 
   RecordingFacts facts_;
   std::unique_ptr<SpawnedCommand> command_;
@@ -68,6 +76,8 @@ class Recording {
   std::vector<PerfEvent> events_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point next_progress_;
+  std::chrono::steady_clock::time_point next_checkpoint_;
+  std::function<void()> checkpoint_;
   int command_status_ = 0;
   bool shows_progress_ = false;
 };

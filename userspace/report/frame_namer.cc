@@ -1,10 +1,10 @@
 #include "userspace/report/frame_namer.h"
 
-#include <cstdio>
 #include <elf.h>
 
+#include <cstdio>
+
 #include "symbolizer/demangle.h"
-#include "symbolizer/elf/debug_file.h"
 #include "userspace/report/interpreter_frames.h"
 
 namespace lumbre {
@@ -20,64 +20,21 @@ std::string with_offset(const std::string& module, std::uint64_t address) {
 
 }  // namespace
 
-// Where the names of one module come from: its own symbols and lines, or its debug file's.
-struct FrameNamer::ModuleNames {
-  output::MappingId mapping = output::kNone;
-  const SymbolIndex* symbols = nullptr;
-  std::shared_ptr<ElfFile> debug_file;
-  std::shared_ptr<const SymbolIndex> debug_symbols;
-  std::unique_ptr<SourceLines> lines;
-
-  std::optional<ElfSymbol> find_symbol(ImageAddress address) const {
-    if (debug_symbols != nullptr) {
-      if (auto symbol = debug_symbols->find(address)) {
-        return symbol;
-      }
-    }
-    return symbols == nullptr ? std::nullopt : symbols->find(address);
-  }
-};
-
-FrameNamer::FrameNamer(const SampleStore& store, ModuleCache& modules, const PythonCodes& codes,
-                       const KernelSymbols* kernel, output::Profile& profile)
-    : store_(store), modules_(modules), codes_(codes), kernel_(kernel), profile_(profile) {}
-
-FrameNamer::~FrameNamer() = default;
-
-FrameNamer::ModuleNames& FrameNamer::names_of(ModuleId id) {
-  std::unique_ptr<ModuleNames>& names = module_names_[id];
-  if (names != nullptr) {
-    return *names;
-  }
-  names = std::make_unique<ModuleNames>();
-  names->mapping = mapping_of(id);
-  Module& module = modules_.at(id);
-  names->symbols = module.symbols();
-  if (module.elf == nullptr) {
-    return *names;
-  }
-  std::shared_ptr<ElfFile> with_lines = module.elf;
-  if (module.elf->find_section(".debug_info") == nullptr) {
-    auto debug_file = find_debug_file(*module.elf, module.path, {module.target_root, ""});
-    if (debug_file.has_value()) {
-      names->debug_file = std::move(debug_file).value();
-      names->debug_symbols = SymbolIndex::build(names->debug_file);
-      with_lines = names->debug_file;
-    }
-  }
-  names->lines = std::make_unique<SourceLines>(with_lines);
-  if (names->lines->has_debug_info()) {
-    output::Mapping& mapping = profile_.mappings[names->mapping];
-    mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames = true;
-  }
-  return *names;
-}
+FrameNamer::FrameNamer(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+                       output::Profile& profile)
+    : store_(store), codes_(codes), sources_(sources), profile_(profile) {}
 
 output::MappingId FrameNamer::mapping_of(ModuleId id) {
-  const Module& module = modules_.at(id);
+  const auto [known, is_new] = mappings_.try_emplace(id, output::kNone);
+  if (!is_new) {
+    return known->second;
+  }
+  const Module& module = sources_.modules().at(id);
   output::Mapping mapping;
   mapping.filename = profile_.intern(module.path);
   mapping.has_functions = true;
+  mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames =
+      sources_.names_of(id).has_lines();
   if (module.elf != nullptr) {
     mapping.build_id = profile_.intern(module.elf->build_id());
     for (const ElfFile::Segment& segment : module.elf->segments()) {
@@ -90,7 +47,8 @@ output::MappingId FrameNamer::mapping_of(ModuleId id) {
       }
     }
   }
-  return profile_.add_mapping(mapping);
+  known->second = profile_.add_mapping(mapping);
+  return known->second;
 }
 
 output::FunctionId FrameNamer::add_function(const std::string& symbol_name,
@@ -114,7 +72,7 @@ output::Location FrameNamer::text_location(const std::string& text, output::Fram
 
 // Unwind data tells functions apart where symbols do not: one function keeps one name.
 std::uint64_t FrameNamer::function_start(const Frame& frame) {
-  const Module& module = modules_.at(frame.owner);
+  const Module& module = sources_.modules().at(frame.owner);
   if (module.cfi == nullptr) {
     return frame.address;
   }
@@ -123,16 +81,13 @@ std::uint64_t FrameNamer::function_start(const Frame& frame) {
 }
 
 output::Location FrameNamer::native_location(const Frame& frame) {
-  ModuleNames& names = names_of(frame.owner);
+  ModuleNames& names = sources_.names_of(frame.owner);
   output::Location location;
-  location.mapping = names.mapping;
+  location.mapping = mapping_of(frame.owner);
   location.address = frame.address;
   location.kind = output::FrameKind::kNative;
   const auto symbol = names.find_symbol({frame.address});
-  std::vector<SourceFrame> sources;
-  if (names.lines != nullptr && names.lines->has_debug_info()) {
-    sources = names.lines->find({frame.address});
-  }
+  const std::vector<SourceFrame> sources = names.find_source({frame.address});
   for (const SourceFrame& source : sources) {
     std::string function = source.function;
     if (&source == &sources.back() && symbol.has_value()) {
@@ -148,7 +103,7 @@ output::Location FrameNamer::native_location(const Frame& frame) {
   }
   if (location.lines.empty()) {
     const std::string name =
-        with_offset(file_name(modules_.at(frame.owner).path), function_start(frame));
+        with_offset(file_name(sources_.modules().at(frame.owner).path), function_start(frame));
     location.kind = output::FrameKind::kUnknown;
     location.lines = text_location(name, location.kind).lines;
   }
@@ -182,7 +137,7 @@ output::Location FrameNamer::kernel_location(const Frame& frame) {
     mapping.has_functions = true;
     kernel_mapping_ = profile_.add_mapping(mapping);
   }
-  const auto symbol = kernel_ == nullptr ? std::nullopt : kernel_->find(frame.address);
+  const auto symbol = sources_.find_kernel_symbol(frame.address);
   output::Location location = text_location(
       symbol.has_value() ? std::string(symbol->name) : with_offset("[kernel]", frame.address),
       output::FrameKind::kKernel);
@@ -228,10 +183,10 @@ bool FrameNamer::is_plumbing(FrameId id) {
   if (is_new && frame.kind == FrameKind::kEvalLoop) {
     known->second = true;
   } else if (is_new && frame.kind == FrameKind::kNative &&
-             modules_.at(frame.owner).python.has_value()) {
-    const auto symbol = names_of(frame.owner).find_symbol({frame.address});
-    // In a stripped interpreter the plumbing has no names.
-    known->second = !symbol.has_value() || is_interpreter_plumbing(symbol->name);
+             sources_.modules().at(frame.owner).python.has_value()) {
+    const auto symbol = sources_.names_of(frame.owner).find_symbol({frame.address});
+    // Functions of a stripped interpreter without a name may be anything: they are shown.
+    known->second = symbol.has_value() && is_interpreter_plumbing(symbol->name);
   }
   return known->second;
 }

@@ -10,19 +10,16 @@
 #include <vector>
 
 #include "output/profile.h"
-#include "symbolizer/dwarf/source_lines.h"
-#include "symbolizer/kallsyms.h"
 #include "userspace/aggregate/samples.h"
-#include "userspace/process/module_cache.h"
+#include "userspace/report/name_sources.h"
 #include "userspace/unwind/python_codes.h"
 
 namespace lumbre {
 
 class FrameNamer {
  public:
-  FrameNamer(const SampleStore& store, ModuleCache& modules, const PythonCodes& codes,
-             const KernelSymbols* kernel, output::Profile& profile);
-  ~FrameNamer();
+  FrameNamer(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+             output::Profile& profile);
 
   output::LocationId location(FrameId frame);
   // True for a native frame that is hidden between two Python frames.
@@ -31,9 +28,6 @@ class FrameNamer {
   std::optional<ModuleId> unnamed_module(FrameId frame);
 
  private:
-  struct ModuleNames;
-
-  ModuleNames& names_of(ModuleId module);
   output::MappingId mapping_of(ModuleId module);
   output::LocationId make_location(const Frame& frame);
   output::Location native_location(const Frame& frame);
@@ -45,13 +39,12 @@ class FrameNamer {
                                   std::uint32_t start_line);
 
   const SampleStore& store_;
-  ModuleCache& modules_;
   const PythonCodes& codes_;
-  const KernelSymbols* kernel_;
+  NameSources& sources_;
   output::Profile& profile_;
   std::unordered_map<FrameId, output::LocationId> locations_;
   std::unordered_map<FrameId, bool> plumbing_;
-  std::map<ModuleId, std::unique_ptr<ModuleNames>> module_names_;
+  std::map<ModuleId, output::MappingId> mappings_;
   std::unordered_map<std::string, std::string> short_names_;  // symbol name -> display name
   output::MappingId kernel_mapping_ = output::kNone;
   output::MappingId python_mapping_ = output::kNone;

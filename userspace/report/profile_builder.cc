@@ -64,12 +64,11 @@ std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
   return shown;
 }
 
-BuiltProfile build_profile(const SampleStore& store, ModuleCache& modules,
-                           const PythonCodes& codes, const KernelSymbols* kernel,
-                           const BuildOptions& options) {
+BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
+                           NameSources& sources, const BuildOptions& options) {
   BuiltProfile built;
   describe(built.profile, options);
-  FrameNamer namer(store, modules, codes, kernel, built.profile);
+  FrameNamer namer(store, codes, sources, built.profile);
   std::map<std::pair<StackId, LabelSetId>, Totals> totals;
   for (const WeightedStack& sample : store.samples) {
     if (sample.event == options.event) {

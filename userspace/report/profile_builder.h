@@ -28,9 +28,8 @@ struct BuiltProfile {
   std::uint64_t unattributed_samples = 0;                     // whose leaf has no name
 };
 
-BuiltProfile build_profile(const SampleStore& store, ModuleCache& modules,
-                           const PythonCodes& codes, const KernelSymbols* kernel,
-                           const BuildOptions& options);
+BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
+                           NameSources& sources, const BuildOptions& options);
 
 // The frames of a stack that are shown: without the interpreter's plumbing between Python frames.
 std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,

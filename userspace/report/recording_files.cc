@@ -20,7 +20,8 @@ std::string label_of(const LabelSet& set, const char* key) {
 
 }  // namespace
 
-BuiltProfile build_cpu_profile(Recording& recording, bool shows_interpreter_frames) {
+BuiltProfile build_cpu_profile(Recording& recording, NameSources& sources,
+                               bool shows_interpreter_frames) {
   Pipeline& pipeline = recording.pipeline();
   const RecordingFacts& facts = recording.facts();
   BuildOptions options;
@@ -30,9 +31,7 @@ BuiltProfile build_cpu_profile(Recording& recording, bool shows_interpreter_fram
   options.duration_ns = static_cast<std::uint64_t>(facts.duration_s * 1e9);
   options.shows_interpreter_frames = shows_interpreter_frames;
   options.comments = recording_comments(facts, pipeline);
-  const Result<KernelSymbols> kernel = KernelSymbols::load();
-  return build_profile(pipeline.store(), pipeline.modules(), pipeline.codes(),
-                       kernel.has_value() ? &*kernel : nullptr, options);
+  return build_profile(pipeline.store(), pipeline.codes(), sources, options);
 }
 
 std::string title_of(const RecordOptions& options) {

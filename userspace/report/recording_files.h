@@ -9,7 +9,8 @@
 namespace lumbre {
 
 // Names the frames and builds the profile of the event `cpu`.
-BuiltProfile build_cpu_profile(Recording& recording, bool shows_interpreter_frames);
+BuiltProfile build_cpu_profile(Recording& recording, NameSources& sources,
+                               bool shows_interpreter_frames);
 std::string title_of(const RecordOptions& options);
 // timeline.pftrace: every sample at its time.
 bool write_timeline(Recording& recording, const BuiltProfile& built, std::ostream& out);

@@ -108,7 +108,10 @@ std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts,
   };
   const std::uint64_t sent = facts.counters[LUMBRE_COUNTER_SENT];
   add("ring_buffer_full", facts.counters[LUMBRE_COUNTER_LOST_NO_ROOM]);
-  add("not_decoded", sent > pipeline.counts().shown ? sent - pipeline.counts().shown : 0);
+  // While recording goes on, the difference is still on its way.
+  if (facts.is_complete && sent > pipeline.counts().shown) {
+    add("not_decoded", sent - pipeline.counts().shown);
+  }
   return lost;
 }
 
@@ -132,6 +135,7 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
   Json json;
   json["schema_version"] = 1;
   json["lumbre_version"] = kVersion;
+  json["is_complete"] = facts.is_complete;
   json["duration_s"] = rounded(facts.duration_s);
   json["target"]["mode"] = mode_name(facts.options.mode);
   json["target"]["pids"] = facts.options.pids;
@@ -183,6 +187,11 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
             " of samples have no name for what ran\n";
   } else {
     text += "  the target used no CPU: it slept or waited all the time\n";
+  }
+  if (facts.children_left_out != 0) {
+    text += "  note: " + std::to_string(facts.children_left_out) +
+            (facts.children_left_out == 1 ? " child process was" : " child processes were") +
+            " not followed (--no-children)\n";
   }
   for (const std::string& note : pipeline.notes()) {
     text += "  note: " + note + "\n";

@@ -1,0 +1,48 @@
+// NameSources: where the names of each module and of the kernel come from; opened when first needed
+// and kept, so that a long recording can be written several times. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "symbolizer/dwarf/source_lines.h"
+#include "symbolizer/kallsyms.h"
+#include "userspace/process/module_cache.h"
+
+namespace lumbre {
+
+// The symbols and lines of one module: its own, or its separate debug file's.
+class ModuleNames {
+ public:
+  explicit ModuleNames(Module& module);
+
+  std::optional<ElfSymbol> find_symbol(ImageAddress address) const;
+  // Innermost inlined function first; empty where nothing is known.
+  std::vector<SourceFrame> find_source(ImageAddress address) const;
+  bool has_lines() const { return lines_ != nullptr; }
+
+ private:
+  const SymbolIndex* symbols_ = nullptr;
+  std::shared_ptr<ElfFile> debug_file_;
+  std::shared_ptr<const SymbolIndex> debug_symbols_;
+  std::unique_ptr<SourceLines> lines_;
+};
+
+class NameSources {
+ public:
+  explicit NameSources(ModuleCache& modules) : modules_(modules) {}
+
+  ModuleCache& modules() { return modules_; }
+  ModuleNames& names_of(ModuleId module);
+  std::optional<KernelSymbol> find_kernel_symbol(std::uint64_t address);
+
+ private:
+  ModuleCache& modules_;
+  std::map<ModuleId, std::unique_ptr<ModuleNames>> names_;
+  std::optional<KernelSymbols> kernel_;
+  bool is_kernel_tried_ = false;
+};
+
+}  // namespace lumbre
