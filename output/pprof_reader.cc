@@ -12,7 +12,10 @@ namespace {
 
 constexpr std::size_t kMaximumInflatedBytes = std::size_t{1} << 30;
 // Of the finished model, roughly.
-constexpr std::size_t kMaximumModelBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaximumModelBytes = std::size_t{2} << 30;
+// Of the outermost message, which is passed over several times. Real entries are longer than the
+// 16 bytes each that this leaves them on average.
+constexpr std::size_t kMaximumFields = kMaximumInflatedBytes / 16;
 // What an entry of the functions' or locations' table costs, with its place in the hash table.
 constexpr std::size_t kTableEntryBytes = 160;
 // Finding a key twice is quadratic; real samples have about ten labels.
@@ -45,6 +48,7 @@ std::optional<Profile> PprofReader::read(std::string& fault) {
 
 bool PprofReader::read_tables() {
   using namespace pprof::profile;
+  if (!count_fields()) return false;
   if (!each_field(kStringTable, &PprofReader::read_string)) return false;
   if (strings_.empty()) return fail("it has no string table");
   if (!strings_[0].empty()) return fail("the first string of its table is not empty");
@@ -56,6 +60,15 @@ bool PprofReader::read_tables() {
   if (!each_field(kFunction, &PprofReader::read_function)) return false;
   if (!each_field(kLocation, &PprofReader::read_location)) return false;
   return each_field(kSample, &PprofReader::read_sample);
+}
+
+bool PprofReader::count_fields() {
+  ProtoReader reader(message_);
+  std::size_t count = 0;
+  while (reader.next()) {
+    if (++count > kMaximumFields) return fail("it has too many entries");
+  }
+  return !reader.is_failed();
 }
 
 // Field 0 stands for all.

@@ -1,7 +1,8 @@
 // Reads pprof's protocol buffer, already inflated, from any producer. Used by read_pprof() only.
 //
 // Passes over the bytes once per kind of table, because fields may come in any order. What it
-// builds is bounded: a file of empty messages would otherwise grow fifty-fold in memory.
+// builds is bounded, as is their number: a file of empty messages would otherwise grow fifty-fold
+// in memory.
 #pragma once
 
 #include <optional>
@@ -39,6 +40,7 @@ class PprofReader {
 
   bool each_field(std::uint32_t field, Step step);
   bool read_tables();
+  bool count_fields();
   bool read_string(const ProtoReader& field);
   bool read_header(const ProtoReader& field);
   bool read_sample_type(const ProtoReader& field);
