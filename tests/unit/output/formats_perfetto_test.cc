@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
 #include "output/perfetto.h"
 #include "output/perfetto_fields.h"
 #include "output/proto_reader.h"
+#include "tests/unit/output/formats_go_tool.h"
 #include "tests/unit/output/formats_sample.h"
 
 namespace lumbre::output {
@@ -147,6 +150,27 @@ TEST(Perfetto, ProcessesAndThreadsAreNamed) {
   const Fields process =
       fields_of(trace.process_tree.find(perfetto::process_tree::kProcesses)->second.bytes());
   EXPECT_EQ(bytes(process, perfetto::process_tree::kCommandLine), "train\xEF\xBF\xBD");
+}
+
+// Perfetto's own message classes, from LUMBRE_PERFETTO_PYTHON or python3, are the judge here.
+TEST(Perfetto, PerfettosOwnClassesDecodeTheTrace) {
+  const char* chosen = std::getenv("LUMBRE_PERFETTO_PYTHON");
+  const std::string python = chosen != nullptr ? chosen : "python3";
+  int status = 0;
+  run_shell("'" + python + "' -c 'import perfetto.protos.perfetto.trace.perfetto_trace_pb2' 2>&1",
+            status);
+  if (status != 0) GTEST_SKIP() << "the Python package perfetto is not installed";
+  const Profile profile = make_sample_profile();
+  const std::string path = write_test_file("trace.pftrace", trace_bytes(make_trace(profile)));
+  const std::string rows = run_shell("'" + python + "' '" + LUMBRE_SOURCE_DIR +
+                                         "/tests/tools/formats_perfetto_rows.py' '" + path + "'",
+                                     status);
+  unlink(path.c_str());
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(rows,
+            "1100 1/42/42 2: _start;Trainer.step;at::matmul;dot;copy_user_generic\n"
+            "1200 0/42/43 1: [truncated: no unwind data];[jit]\n"
+            "1300 1/42/43 3: _start;Trainer.step;at::matmul;dot;copy_user_generic\n");
 }
 
 TEST(Perfetto, AStackThatIsNotThereIsUnknown) {
