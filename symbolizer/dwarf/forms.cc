@@ -126,23 +126,41 @@ std::uint64_t read_unsigned(ByteReader& reader, unsigned size_bytes) {
 FormValue read_form(ByteReader& reader, std::uint16_t form, const UnitFormat& format,
                     std::int64_t implicit_const) {
   FormValue value{form, 0, {}};
-  if (const auto size = fixed_size(form, format)) {
-    value.number = read_unsigned(reader, *size);
-    if (form == form::kImplicitConst) {
+  switch (form) {  // the frequent ones first
+    case form::kData1:
+    case form::kFlag:
+      value.number = reader.u8();
+      return value;
+    case form::kData2:
+      value.number = reader.u16();
+      return value;
+    case form::kRef4:
+    case form::kData4:
+      value.number = reader.u32();
+      return value;
+    case form::kImplicitConst:
       value.number = static_cast<std::uint64_t>(implicit_const);
-    } else if (form == form::kFlagPresent) {
+      return value;
+    case form::kFlagPresent:
       value.number = 1;
-    }
-  } else if (form == form::kString) {
-    value.text = reader.c_string();
-  } else if (form == form::kSdata) {
-    value.number = static_cast<std::uint64_t>(reader.sleb128());
-  } else if (is_leb(form)) {
+      return value;
+    case form::kString:
+      value.text = reader.c_string();
+      return value;
+    case form::kSdata:
+      value.number = static_cast<std::uint64_t>(reader.sleb128());
+      return value;
+    case form::kIndirect:
+      return read_form(reader, read_indirect(reader), format, 0);
+    default:
+      break;
+  }
+  if (is_leb(form)) {
     value.number = reader.uleb128();
   } else if (is_block(form)) {
     reader.skip(read_block_length(reader, form));
-  } else if (form == form::kIndirect) {
-    return read_form(reader, read_indirect(reader), format, 0);
+  } else if (const auto size = fixed_size(form, format)) {
+    value.number = read_unsigned(reader, *size);
   } else {
     fail(reader);
   }

@@ -1,12 +1,33 @@
 #include "symbolizer/dwarf/sections.h"
 
 #include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "symbolizer/base/byte_reader.h"
 
 namespace lumbre::dwarf {
+namespace {
+
+bool is_inside(std::span<const std::byte> part, std::span<const std::byte> whole) {
+  return !part.empty() && part.data() >= whole.data() &&
+         part.data() + part.size() <= whole.data() + whole.size();
+}
+
+// Of whole pages inside the bytes.
+void release(std::span<const std::byte> bytes) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (start + page - 1) / page * page;
+  const std::uintptr_t last = (start + bytes.size()) / page * page;
+  if (first < last) {
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+}
+
+}  // namespace
 
 Sections Sections::of(const ElfFile& file) {
   Sections sections;
@@ -26,7 +47,18 @@ Sections Sections::of(const ElfFile& file) {
           {segment.address.value, segment.address.value + segment.memory_size_bytes});
     }
   }
+  sections.whole_file = file.bytes();
+  sections.is_mapped = file.identity().inode != 0;
   return sections;
+}
+
+void Sections::release_pages() const {
+  for (const auto& section : {info, line, str, ranges, rnglists, aranges}) {
+    // Decompressed sections are memory of our own, which would lose its contents.
+    if (is_mapped && is_inside(section, whole_file)) {
+      release(section);
+    }
+  }
 }
 
 bool Sections::is_code(std::uint64_t address) const {

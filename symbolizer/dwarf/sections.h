@@ -21,11 +21,16 @@ struct Sections {
   std::span<const std::byte> info, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists,
       aranges;
   std::vector<CodeRange> code;  // executable segments; empty: unknown
+  bool is_mapped = false;       // the file is mapped, not held in memory
+  std::span<const std::byte> whole_file;
 
   static Sections of(const ElfFile& file);
 
   // False for addresses of functions that the linker dropped: it leaves 0, 1 or -1 in their place.
   bool is_code(std::uint64_t address) const;
+  // Gives the pages back that were read so far; they are read from the file again when needed. A
+  // pass over a large unit would else stay in the resident size.
+  void release_pages() const;
   // The lowest code address: what 32-bit offsets count from.
   std::uint64_t code_base() const;
 };

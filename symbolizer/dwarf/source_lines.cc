@@ -7,7 +7,7 @@
 
 #include "symbolizer/dwarf/constants.h"
 #include "symbolizer/dwarf/debug_info.h"
-#include "symbolizer/dwarf/function_names.h"
+#include "symbolizer/dwarf/function_entries.h"
 #include "symbolizer/dwarf/inline_tree.h"
 #include "symbolizer/dwarf/line_table.h"
 #include "symbolizer/dwarf/unit_index.h"
@@ -18,39 +18,6 @@ namespace {
 
 constexpr int kMaxInlineDepth = 1024;
 constexpr LineRow kUnknownPlace = {0xffffffff, 0, 0};  // file 0 is a file in DWARF 5
-
-// One entry of the inline tree, read again from .debug_info.
-struct InlineInstance {
-  bool is_inlined = false;
-  LineRow call = kUnknownPlace;  // where it was inlined into its parent
-};
-
-InlineInstance read_instance(const OpenUnit& unit, std::uint64_t entry) {
-  InlineInstance instance;
-  ByteReader reader = unit.reader_at(entry);
-  const Abbreviation* abbreviation = unit.next_abbreviation(reader);
-  if (abbreviation == nullptr || abbreviation->tag != tag::kInlinedSubroutine) {
-    return instance;
-  }
-  instance.is_inlined = true;
-  unit.visit_attributes(reader, *abbreviation, [&](std::uint16_t name, const FormValue& value) {
-    const auto number = static_cast<std::uint32_t>(value.number);
-    switch (name) {
-      case at::kCallFile:
-        instance.call.file = number;
-        break;
-      case at::kCallLine:
-        instance.call.line = number;
-        break;
-      case at::kCallColumn:
-        instance.call.column = number;
-        break;
-      default:
-        break;
-    }
-  });
-  return instance;
-}
 
 // What is kept of a unit that was asked for.
 struct UnitLines {
@@ -66,7 +33,12 @@ struct UnitLines {
 class Reader {
  public:
   explicit Reader(const ElfFile& file)
-      : info_(file), index_(info_), names_(info_), line_budget_(4 * info_.sections().line.size()) {}
+      : info_(file),
+        index_(info_),
+        functions_(info_),
+        line_budget_(4 * info_.sections().line.size()) {}
+
+  void release_pages() const { info_.sections().release_pages(); }
 
   std::vector<SourceFrame> find(std::uint64_t address) {
     const auto index = index_.find(address);
@@ -88,15 +60,15 @@ class Reader {
     std::vector<SourceFrame> frames;
     for (int depth = 0; node != InlineTree::kNone && depth < kMaxInlineDepth; ++depth) {
       const std::uint64_t entry = unit.unit->unit().offset + unit.tree.node(node).entry;
-      const InlineInstance instance = read_instance(*unit.unit, entry);
+      FunctionEntry function = functions_.find(entry);
       frames.push_back(frame_at(unit, place));
-      FunctionName name = names_.find(entry);
-      frames.back().function = std::move(name.text);
-      frames.back().start_line = name.declaration_line;
-      if (!instance.is_inlined) {
+      frames.back().function = std::move(function.name.text);
+      frames.back().is_linkage_name = function.name.is_linkage_name;
+      frames.back().start_line = function.name.declaration_line;
+      if (!function.is_inlined) {
         return frames;
       }
-      place = instance.call;
+      place = {function.call_file, function.call_line, function.call_column};
       node = unit.tree.node(node).parent;
     }
     frames.push_back(frame_at(unit, place));  // the function around is not described
@@ -121,6 +93,7 @@ class Reader {
         lines.comp_dir = context.string(context.root().comp_dir);
         lines.tree = InlineTree(*lines.unit);
         lines.lines = line_table_of(context);
+        info_.sections().release_pages();
       }
     }
     return lines.unit == nullptr ? nullptr : &lines;
@@ -141,7 +114,7 @@ class Reader {
 
   DebugInfo info_;
   UnitIndex index_;
-  FunctionNames names_;
+  FunctionEntries functions_;
   WorkBudget line_budget_;
   std::unordered_map<std::size_t, UnitLines> units_;
   std::unordered_map<std::uint64_t, LineTable> line_tables_;  // by offset in .debug_line
@@ -169,6 +142,12 @@ std::vector<SourceFrame> SourceLines::find(ImageAddress address) const {
     state_->reader = std::make_unique<dwarf::Reader>(*state_->file);
   }
   return state_->reader->find(address.value);
+}
+
+void SourceLines::release_pages() const {
+  if (state_->reader != nullptr) {
+    state_->reader->release_pages();
+  }
 }
 
 bool SourceLines::has_debug_info() const {

@@ -18,6 +18,7 @@ struct SourceFrame {
   // DW_AT_linkage_name where there is one, else DW_AT_name; "" for the outermost frame of an
   // address that only the line table covers (the symbol table then names it).
   std::string function;
+  bool is_linkage_name = false;  // else `function` is qualified as far as the file says
   std::string file;              // absolute where the unit's directory makes it so
   std::uint32_t line = 0;        // 0: unknown
   std::uint32_t column = 0;      // 0: unknown
@@ -33,6 +34,9 @@ class SourceLines {
   // Innermost inlined function first, the concrete function last; empty where nothing is known.
   std::vector<SourceFrame> find(ImageAddress address) const;
   bool has_debug_info() const;
+  // Gives back the pages of the file that look-ups have touched (they are read again when needed);
+  // for use after a batch. Look-ups in the order of addresses keep the resident size smallest.
+  void release_pages() const;
 
  private:
   struct State;
