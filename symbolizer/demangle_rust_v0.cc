@@ -16,28 +16,50 @@ constexpr int kMaxSteps = 200'000;  // back references can repeat work exponenti
 
 std::string_view basic_type(char tag) {
   switch (tag) {
-    case 'a': return "i8";
-    case 'b': return "bool";
-    case 'c': return "char";
-    case 'd': return "f64";
-    case 'e': return "str";
-    case 'f': return "f32";
-    case 'h': return "u8";
-    case 'i': return "isize";
-    case 'j': return "usize";
-    case 'l': return "i32";
-    case 'm': return "u32";
-    case 'n': return "i128";
-    case 'o': return "u128";
-    case 'p': return "_";
-    case 's': return "i16";
-    case 't': return "u16";
-    case 'u': return "()";
-    case 'v': return "...";
-    case 'x': return "i64";
-    case 'y': return "u64";
-    case 'z': return "!";
-    default: return {};
+    case 'a':
+      return "i8";
+    case 'b':
+      return "bool";
+    case 'c':
+      return "char";
+    case 'd':
+      return "f64";
+    case 'e':
+      return "str";
+    case 'f':
+      return "f32";
+    case 'h':
+      return "u8";
+    case 'i':
+      return "isize";
+    case 'j':
+      return "usize";
+    case 'l':
+      return "i32";
+    case 'm':
+      return "u32";
+    case 'n':
+      return "i128";
+    case 'o':
+      return "u128";
+    case 'p':
+      return "_";
+    case 's':
+      return "i16";
+    case 't':
+      return "u16";
+    case 'u':
+      return "()";
+    case 'v':
+      return "...";
+    case 'x':
+      return "i64";
+    case 'y':
+      return "u64";
+    case 'z':
+      return "!";
+    default:
+      return {};
   }
 }
 

@@ -33,9 +33,7 @@ class Shortener {
 
  private:
   std::string_view rest() const { return text_.substr(at_); }
-  bool is_next(std::string_view wanted) const {
-    return text_.substr(at_, wanted.size()) == wanted;
-  }
+  bool is_next(std::string_view wanted) const { return text_.substr(at_, wanted.size()) == wanted; }
   bool take(std::string_view wanted) {
     if (!is_next(wanted)) {
       return false;
@@ -61,8 +59,8 @@ class Shortener {
   // The length of the symbol after the word "operator"; 0 for a conversion ("operator bool").
   std::size_t operator_symbol_length(std::size_t at) const {
     constexpr std::array<std::string_view, 40> kSymbols = {
-        "()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&",
-        "||", "++", "--",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", ",",  "+",  "-",
+        "()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==",  "!=", "&&",
+        "||", "++", "--",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", ",",   "+",  "-",
         "*",  "/",  "%",   "&",   "|",   "^",   "~",  "!",  "=",  "<",  ">",  "\"\""};
     const auto after = text_.substr(at);
     for (const auto symbol : kSymbols) {
@@ -222,7 +220,9 @@ class Shortener {
     for (std::size_t at = 0; at < content.size(); ++at) {
       const char c = content[at];
       depth += c == '<' || c == '(' || c == '[' || c == '{' ? 1 : 0;
-      depth -= c == ')' || c == ']' || c == '}' || (c == '>' && at > 0 && content[at - 1] != '-') ? 1 : 0;
+      depth -= c == ')' || c == ']' || c == '}' || (c == '>' && at > 0 && content[at - 1] != '-')
+                   ? 1
+                   : 0;
       if (depth == 0 && content.substr(at, kAs.size()) == kAs) {
         return false;
       }
@@ -296,7 +296,8 @@ class Shortener {
   void skip_qualifiers() {
     for (bool has_more = true; has_more;) {
       has_more = false;
-      for (const auto word : {" const", " volatile", " restrict", " noexcept", " &&", " &", "&&", "&"}) {
+      for (const auto word :
+           {" const", " volatile", " restrict", " noexcept", " &&", " &", "&&", "&"}) {
         const std::string_view qualifier = word;
         const auto after = text_.substr(std::min(text_.size(), at_ + qualifier.size()), 1);
         if (is_next(qualifier) && (after.empty() || !is_identifier(after[0]))) {
@@ -366,8 +367,8 @@ bool looks_demangled(std::string_view text) {
 std::size_t special_prefix_length(std::string_view text) {
   for (const std::string_view prefix :
        {"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to ",
-        "TLS init function for ", "TLS wrapper function for ", "guard variable for ",
-        "vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ", "hidden alias for ",
+        "TLS init function for ", "TLS wrapper function for ", "guard variable for ", "vtable for ",
+        "VTT for ", "typeinfo for ", "typeinfo name for ", "hidden alias for ",
         "transaction clone for ", "non-transaction clone for "}) {
     if (text.substr(0, prefix.size()) == prefix) {
       return prefix.size();
@@ -379,8 +380,8 @@ std::size_t special_prefix_length(std::string_view text) {
 }  // namespace
 
 std::string_view without_clone_suffixes(std::string_view symbol) {
-  constexpr std::string_view kSuffixes[] = {"cold", "part", "isra", "constprop", "lto_priv",
-                                            "llvm", "localalias"};
+  constexpr std::string_view kSuffixes[] = {"cold",     "part", "isra",      "constprop",
+                                            "lto_priv", "llvm", "localalias"};
   for (;;) {
     // From the end: digits with dots, then one of the words.
     auto end = symbol.size();

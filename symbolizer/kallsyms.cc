@@ -16,17 +16,14 @@ constexpr std::uint64_t kPageBytes = 4096;
 // kernel leaves a guard page behind the text of a module.
 std::uint64_t last_possible_end(std::uint64_t address) {
   constexpr std::uint64_t kHighest = std::numeric_limits<std::uint64_t>::max();
-  return address > kHighest - 2 * kPageBytes ? kHighest
-                                             : (address / kPageBytes + 2) * kPageBytes;
+  return address > kHighest - 2 * kPageBytes ? kHighest : (address / kPageBytes + 2) * kPageBytes;
 }
 
 int hex_digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool is_text_type(char type) {
-  return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
+bool is_text_type(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
 
 }  // namespace
 
@@ -109,8 +106,9 @@ bool KernelSymbols::is_better(const Entry& a, const Entry& b) const {
   const auto rank = [this](const Entry& entry) {
     const auto name = name_of(entry);
     const bool is_weak = entry.type == 'w' || entry.type == 'W';
-    return std::tuple(is_weak, entry.type != 'T', std::min(name.find_first_not_of('_'), name.size()),
-                      ~name.size(), entry.name_offset);
+    return std::tuple(is_weak, entry.type != 'T',
+                      std::min(name.find_first_not_of('_'), name.size()), ~name.size(),
+                      entry.name_offset);
   };
   return rank(a) < rank(b);
 }

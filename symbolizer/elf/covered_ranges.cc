@@ -55,8 +55,8 @@ void bound_unsized(std::vector<SymbolExtent>& extents, const FunctionStarts& sta
       }
       const auto next_symbol = end == extents.end() ? extent->end : end->start;
       const auto next_function = starts.next_after(ImageAddress{extent->start});
-      extent->end = std::min({extent->end, next_symbol,
-                              next_function.value_or(ImageAddress{extent->end}).value});
+      extent->end = std::min(
+          {extent->end, next_symbol, next_function.value_or(ImageAddress{extent->end}).value});
       extent->end = extent->start < sized_end ? extent->start : extent->end;
     }
     run = end;
@@ -105,8 +105,8 @@ class Sweep {
       return;
     }
     constexpr std::uint64_t kMaxSize = std::numeric_limits<std::uint32_t>::max();
-    ranges_.push_back({cursor_, static_cast<std::uint32_t>(std::min(end - cursor_, kMaxSize)),
-                       extent.symbol});
+    ranges_.push_back(
+        {cursor_, static_cast<std::uint32_t>(std::min(end - cursor_, kMaxSize)), extent.symbol});
     cursor_ = end;
   }
 

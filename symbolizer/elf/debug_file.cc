@@ -67,7 +67,8 @@ std::string folder_in_root(const std::string& path, const std::string& root) {
     return ".";
   }
   const std::string folder = path.substr(0, slash);
-  const bool has_root = !root.empty() && (folder + "/").compare(0, root.size() + 1, root + "/") == 0;
+  const bool has_root =
+      !root.empty() && (folder + "/").compare(0, root.size() + 1, root + "/") == 0;
   return has_root ? folder.substr(root.size()) : folder;
 }
 

@@ -9,11 +9,12 @@
 
 namespace lumbre {
 
-// Searches by build id, then .gnu_debuglink (CRC checked): `root`/usr/lib/debug/.build-id/xx/y.debug,
-// beside the binary, in its .debug folder, and `root`/usr/lib/debug/<folder>. `root` is the
-// target's root folder ("" for our own), `path` the binary's path, with or without that root in
-// front. A file with another build id or CRC is refused. kNotFound when there is none. Reads the
-// whole debug file once when it is found by its link.
+// Searches by build id, then .gnu_debuglink (CRC checked):
+// `root`/usr/lib/debug/.build-id/xx/y.debug, beside the binary, in its .debug folder, and
+// `root`/usr/lib/debug/<folder>. `root` is the target's root folder ("" for our own), `path` the
+// binary's path, with or without that root in front. A file with another build id or CRC is
+// refused. kNotFound when there is none. Reads the whole debug file once when it is found by its
+// link.
 Result<std::shared_ptr<ElfFile>> find_debug_file(const ElfFile& file, const std::string& path,
                                                  const std::vector<std::string>& roots);
 

@@ -76,8 +76,8 @@ std::optional<ByteVector> decompress_zlib(std::span<const std::byte> input,
 
 std::optional<ByteVector> decompress_zstd(std::span<const std::byte> input,
                                           std::uint64_t size_bytes) {
-  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(
-      ::ZSTD_createDStream(), ::ZSTD_freeDStream);
+  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(::ZSTD_createDStream(),
+                                                                             ::ZSTD_freeDStream);
   if (stream == nullptr) {
     return std::nullopt;
   }

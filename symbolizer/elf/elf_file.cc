@@ -95,8 +95,7 @@ std::vector<ElfFile::Segment> read_segments(Bytes file, const Elf64_Ehdr& header
   for (const auto& entry :
        read_table<Elf64_Phdr>(file, header.e_phoff, count, header.e_phentsize)) {
     segments.push_back({entry.p_type, entry.p_flags, FileOffset{entry.p_offset},
-                        ImageAddress{entry.p_vaddr}, entry.p_filesz, entry.p_memsz,
-                        entry.p_align});
+                        ImageAddress{entry.p_vaddr}, entry.p_filesz, entry.p_memsz, entry.p_align});
   }
   return segments;
 }
@@ -125,8 +124,7 @@ std::vector<ElfFile::Section> read_sections(Bytes file, const Elf64_Ehdr& header
   for (const auto& entry : entries) {
     const bool has_bytes = entry.sh_type != SHT_NOBITS && entry.sh_type != SHT_NULL;
     sections.push_back({section_name(names, entry.sh_name), entry.sh_type, entry.sh_flags,
-                        ImageAddress{entry.sh_addr}, entry.sh_size, entry.sh_entsize,
-                        entry.sh_link,
+                        ImageAddress{entry.sh_addr}, entry.sh_size, entry.sh_entsize, entry.sh_link,
                         has_bytes ? slice(file, entry.sh_offset, entry.sh_size) : Bytes{}});
   }
   return sections;
@@ -304,8 +302,7 @@ std::span<const std::byte> ElfFile::bytes_from(ImageAddress address) const {
   return past < size_bytes ? content.subspan(past, size_bytes - past) : Bytes{};
 }
 
-std::span<const std::byte> ElfFile::bytes_at(ImageAddress address,
-                                             std::uint64_t size_bytes) const {
+std::span<const std::byte> ElfFile::bytes_at(ImageAddress address, std::uint64_t size_bytes) const {
   return slice(bytes_from(address), 0, size_bytes);
 }
 

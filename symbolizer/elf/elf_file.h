@@ -33,7 +33,7 @@ class ElfFile {
     std::uint32_t type = 0;
     std::uint64_t flags = 0;
     ImageAddress address;
-    std::uint64_t size_bytes = 0;   // sh_size
+    std::uint64_t size_bytes = 0;  // sh_size
     std::uint64_t entry_size_bytes = 0;
     std::uint32_t link = 0;
     std::span<const std::byte> bytes;  // empty for SHT_NOBITS

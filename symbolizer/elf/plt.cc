@@ -84,7 +84,7 @@ class SlotNames {
   SymbolTable static_;
   Bytes plt_relocations_;
   bool has_resolvers_ = false;
-  std::unordered_map<std::uint64_t, Elf64_Rela> relocations_;  // by slot
+  std::unordered_map<std::uint64_t, Elf64_Rela> relocations_;               // by slot
   std::unordered_map<std::uint64_t, std::string_view> indirect_functions_;  // by resolver
 };
 

@@ -36,9 +36,9 @@ class CodeRanges {
   explicit CodeRanges(const ElfFile& file) {
     for (const auto& section : file.sections()) {
       const bool is_code = (section.flags & SHF_EXECINSTR) != 0;
-      sections_.push_back(is_code ? AddressRange{section.address.value,
-                                                 end_of(section.address, section.size_bytes)}
-                                  : AddressRange{});
+      sections_.push_back(
+          is_code ? AddressRange{section.address.value, end_of(section.address, section.size_bytes)}
+                  : AddressRange{});
     }
     for (const auto& segment : file.segments()) {
       if (segment.type == PT_LOAD && (segment.flags & PF_X) != 0) {
@@ -203,10 +203,9 @@ std::vector<SymbolExtent> SymbolIndex::State::collect() {
 std::shared_ptr<const SymbolIndex> SymbolIndex::build(std::shared_ptr<const ElfFile> file) {
   auto state = std::make_shared<State>();
   state->file = std::move(file);
-  state->ranges = cover_ranges(state->collect(), FunctionStarts(*state->file),
-                               [&](const SymbolExtent& a, const SymbolExtent& b) {
-                                 return state->is_better(a, b);
-                               });
+  state->ranges = cover_ranges(
+      state->collect(), FunctionStarts(*state->file),
+      [&](const SymbolExtent& a, const SymbolExtent& b) { return state->is_better(a, b); });
   return std::shared_ptr<const SymbolIndex>(new SymbolIndex(std::move(state)));
 }
 

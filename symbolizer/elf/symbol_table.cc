@@ -113,7 +113,8 @@ DynamicTables tables_of_dynamic_segment(const ElfFile& file) {
   const auto count = count_dynamic_symbols(tables.gnu_hash, bytes_of_dynamic(file, DT_HASH));
   tables.symbols = SymbolTable(
       first_bytes(bytes_of_dynamic(file, DT_SYMTAB), std::uint64_t{count} * sizeof(Elf64_Sym)),
-      first_bytes(bytes_of_dynamic(file, DT_STRTAB), find_dynamic_value(file, DT_STRSZ).value_or(0)));
+      first_bytes(bytes_of_dynamic(file, DT_STRTAB),
+                  find_dynamic_value(file, DT_STRSZ).value_or(0)));
   return tables;
 }
 

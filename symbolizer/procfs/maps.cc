@@ -61,8 +61,8 @@ std::string undo_escapes(std::string_view text) {
       path += text[i];
       continue;
     }
-    path += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
-                              (text[i + 3] - '0'));
+    path +=
+        static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
     i += 3;
   }
   return path;

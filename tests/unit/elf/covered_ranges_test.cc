@@ -14,16 +14,15 @@ FunctionStarts no_starts() {
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
-  return FunctionStarts(**ElfFile::parse(MappedFile::from_bytes(
-      std::string(reinterpret_cast<const char*>(&header), sizeof(header)))));
+  return FunctionStarts(**ElfFile::parse(
+      MappedFile::from_bytes(std::string(reinterpret_cast<const char*>(&header), sizeof(header)))));
 }
 
 // "start+size=symbol ..." with the lower symbol number as the better alias.
 std::string covered(const std::vector<SymbolExtent>& extents) {
   std::string text;
-  for (const auto& range : cover_ranges(extents, no_starts(), [](const auto& a, const auto& b) {
-         return a.symbol < b.symbol;
-       })) {
+  for (const auto& range : cover_ranges(
+           extents, no_starts(), [](const auto&a, const auto&b) { return a.symbol < b.symbol; })) {
     text += std::to_string(range.start) + "+" + std::to_string(range.size_bytes) + "=" +
             std::to_string(range.symbol) + " ";
   }
@@ -58,8 +57,9 @@ TEST(CoveredRanges, BoundsUnsizedSymbolsByTheNext) {
 
 TEST(CoveredRanges, SortsAddressesOfAllWidths) {
   const std::uint64_t high = 0xffffffff00000000;
-  EXPECT_EQ(covered({{high, high + 1, 3, true}, {1, 2, 1, true}, {0x1000000000, 0x1000000002, 2, true}}),
-            "1+1=1 68719476736+2=2 18446744069414584320+1=3 ");
+  EXPECT_EQ(
+      covered({{high, high + 1, 3, true}, {1, 2, 1, true}, {0x1000000000, 0x1000000002, 2, true}}),
+      "1+1=1 68719476736+2=2 18446744069414584320+1=3 ");
 }
 
 TEST(CoveredRanges, IsEmptyForNoSymbols) { EXPECT_EQ(covered({}), ""); }

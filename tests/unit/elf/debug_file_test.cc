@@ -30,7 +30,8 @@ class DebugFileTest : public testing::Test {
     bool is_made = false;
     output_of("cd " + folder_.path() +
                   " && objcopy --only-keep-debug program program.debug"
-                  " && objcopy -S --add-gnu-debuglink=program.debug program " + path_,
+                  " && objcopy -S --add-gnu-debuglink=program.debug program " +
+                  path_,
               &is_made);
     ASSERT_TRUE(is_made);
     file_ = open_elf(path_);

@@ -12,7 +12,8 @@ struct Pair {
 
 TEST(Demangle, ReadsCxxRustAndNothingElse) {
   constexpr Pair kPairs[] = {
-      {"_ZN2at6native3addERKNS_6TensorES3_", "at::native::add(at::Tensor const&, at::Tensor const&)"},
+      {"_ZN2at6native3addERKNS_6TensorES3_",
+       "at::native::add(at::Tensor const&, at::Tensor const&)"},
       {"_ZlsRSoi", "operator<<(std::ostream&, int)"},
       {"_Z3foov@plt", "foo()@plt"},
       {"_ZN3fooE.llvm.123", "foo.llvm.123"},
@@ -150,11 +151,32 @@ TEST(Shorten, KeepsTheTypesThatRustMethodsBelongTo) {
 }
 
 TEST(Shorten, LeavesOtherNamesAlone) {
-  for (const char* name :
-       {"main", "q\"uote<&>'x", "runtime.(*mheap).alloc", "main.main.func1", "a(b", ")(", "<", ">",
-        "::", "operator", "operator ", "()", "(", "a<b", "py::<module>:/root/x.py", "a b", " ",
-        "x::y<z>w", ".cold", "1.2.3", "$x", "\xff\xfe(", "foo::bar baz (", "operator<", "a::operator",
-        "printf@plt"}) {
+  for (const char* name : {"main",
+                           "q\"uote<&>'x",
+                           "runtime.(*mheap).alloc",
+                           "main.main.func1",
+                           "a(b",
+                           ")(",
+                           "<",
+                           ">",
+                           "::",
+                           "operator",
+                           "operator ",
+                           "()",
+                           "(",
+                           "a<b",
+                           "py::<module>:/root/x.py",
+                           "a b",
+                           " ",
+                           "x::y<z>w",
+                           ".cold",
+                           "1.2.3",
+                           "$x",
+                           "\xff\xfe(",
+                           "foo::bar baz (",
+                           "operator<",
+                           "a::operator",
+                           "printf@plt"}) {
     EXPECT_EQ(shorten_for_display(name), name);
   }
   EXPECT_EQ(shorten_for_display(""), "");

@@ -56,7 +56,8 @@ std::string readelf_build_id(const std::string& path) {
 TEST_F(ElfFileTest, ReadsBuildIdOfEveryKindOfProgram) {
   for (const std::string flags :
        {"--build-id", "--build-id -no-pie", "--build-id -static", "--build-id -static-pie",
-        "--build-id,-z,noseparate-code", "--build-id=md5", "--build-id=0x0102030405060708", "--build-id -s"}) {
+        "--build-id,-z,noseparate-code", "--build-id=md5", "--build-id=0x0102030405060708",
+        "--build-id -s"}) {
     const std::string path = build_program(folder_, "program", "-Wl," + flags);
     ASSERT_FALSE(path.empty()) << flags;
     const std::string expected = readelf_build_id(path);
@@ -84,9 +85,8 @@ TEST_F(ElfFileTest, ReadsBuildIdFromSegmentsWhenSectionHeadersAreGone) {
 }
 
 TEST_F(ElfFileTest, FindsSymbolsByNameAsNmDoes) {
-  for (const std::string flags :
-       {"", "-no-pie", "-static", "-static-pie", "-Wl,-z,noseparate-code", "-rdynamic",
-        "-rdynamic -Wl,--hash-style=sysv"}) {
+  for (const std::string flags : {"", "-no-pie", "-static", "-static-pie", "-Wl,-z,noseparate-code",
+                                  "-rdynamic", "-rdynamic -Wl,--hash-style=sysv"}) {
     const std::string path = build_program(folder_, "program", flags);
     ASSERT_FALSE(path.empty()) << flags;
     const auto file = open_elf(path);
@@ -153,9 +153,9 @@ TEST_F(ElfFileTest, DecompressesDebugSections) {
   for (const std::string kind : {"zlib", "zlib-gnu", "zlib-gabi", "zstd"}) {
     const std::string packed = folder_.file("packed-" + kind);
     bool is_packed = false;
-    output_of("objcopy --compress-debug-sections=" + kind + " " + path + " " + packed +
-                  " 2>/dev/null",
-              &is_packed);
+    output_of(
+        "objcopy --compress-debug-sections=" + kind + " " + path + " " + packed + " 2>/dev/null",
+        &is_packed);
     if (!is_packed) {
       continue;  // this objcopy does not know it
     }
@@ -192,8 +192,9 @@ TEST_F(ElfFileTest, TranslatesBetweenFileAndImage) {
 
 // lld puts code at an offset in the middle of a page, and maps that page twice.
 TEST_F(ElfFileTest, TakesAPageOffsetOfAnExecutableMappingAsCode) {
-  const auto file = with_segments({load(PF_R, 0, 0, 0x1234), load(PF_R | PF_X, 0x1240, 0x2240, 0x800),
-                                   load(PF_R | PF_W, 0x1a40, 0x3a40, 0x100)});
+  const auto file =
+      with_segments({load(PF_R, 0, 0, 0x1234), load(PF_R | PF_X, 0x1240, 0x2240, 0x800),
+                     load(PF_R | PF_W, 0x1a40, 0x3a40, 0x100)});
   ASSERT_NE(file, nullptr);
   EXPECT_EQ(file->to_image_address(FileOffset{0x1000}), ImageAddress{0x2000});
   EXPECT_EQ(file->to_image_address(FileOffset{0x1300}), ImageAddress{0x2300});
@@ -203,16 +204,18 @@ TEST_F(ElfFileTest, TakesAPageOffsetOfAnExecutableMappingAsCode) {
 }
 
 TEST_F(ElfFileTest, PrefersTheExecutableSegmentForSharedBytes) {
-  const auto file = with_segments({load(PF_R | PF_W, 0, 0x10000, 0x2000),
-                                   load(PF_R | PF_X, 0x1000, 0x400000, 0x1000)});
+  const auto file = with_segments(
+      {load(PF_R | PF_W, 0, 0x10000, 0x2000), load(PF_R | PF_X, 0x1000, 0x400000, 0x1000)});
   ASSERT_NE(file, nullptr);
   EXPECT_EQ(file->to_image_address(FileOffset{0x1800}), ImageAddress{0x400800});
   EXPECT_EQ(file->to_image_address(FileOffset{0x0800}), ImageAddress{0x10800});
 }
 
 TEST_F(ElfFileTest, RefusesWhatIsNoElf) {
-  for (const std::string& bytes : {std::string(), std::string("\x7f" "ELF"), std::string("#!/bin/sh\n"),
-                                  std::string(4096, '\0')}) {
+  for (const std::string& bytes : {std::string(),
+                                   std::string("\x7f"
+                                               "ELF"),
+                                   std::string("#!/bin/sh\n"), std::string(4096, '\0')}) {
     const auto parsed = ElfFile::parse(MappedFile::from_bytes(bytes));
     ASSERT_FALSE(parsed.has_value());
     EXPECT_EQ(parsed.error().kind, ErrorKind::kMalformed);

@@ -83,8 +83,8 @@ TEST_F(HostileElfTest, SurvivesFlippedHeaders) {
     std::string bytes = program_;
     const bool in_sections = round % 2 == 0;
     for (int i = 0; i < 3; ++i) {
-      const std::size_t at = in_sections ? header.e_shoff + random() % sections_size
-                                         : 16 + random() % 800;
+      const std::size_t at =
+          in_sections ? header.e_shoff + random() % sections_size : 16 + random() % 800;
       bytes[at] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
     }
     use_everything(bytes);

@@ -63,9 +63,10 @@ TEST(KernelSymbols, SayWhenThereAreNone) {
 }
 
 TEST(KernelSymbols, SurviveBrokenLines) {
-  for (const char* text : {"f", "ffffffff81000000", "ffffffff81000000 T", "ffffffff81000000 T ",
-                           "ffffffff81000000 T \n", "fffffffffffffffff T x", "ffffffff81000000 T x\t[",
-                           "ffffffff81000000 T x\t[]", "ffffffff81000000 T x\t]["}) {
+  for (const char* text :
+       {"f", "ffffffff81000000", "ffffffff81000000 T", "ffffffff81000000 T ",
+        "ffffffff81000000 T \n", "fffffffffffffffff T x", "ffffffff81000000 T x\t[",
+        "ffffffff81000000 T x\t[]", "ffffffff81000000 T x\t]["}) {
     const auto symbols = KernelSymbols::parse(text);
     if (symbols.has_value()) {
       symbols->find(0xffffffff81000000);

@@ -66,8 +66,8 @@ void expect_names_of_nm(const SymbolIndex& index, const std::vector<NmSymbol>& s
 }
 
 TEST_F(SymbolIndexTest, AgreesWithNmOnEveryKindOfProgram) {
-  for (const std::string flags :
-       {"", "-no-pie", "-static", "-static-pie", "-Wl,-z,noseparate-code", "-fcf-protection=none"}) {
+  for (const std::string flags : {"", "-no-pie", "-static", "-static-pie", "-Wl,-z,noseparate-code",
+                                  "-fcf-protection=none"}) {
     const std::string path = build_program(folder_, "program", flags);
     ASSERT_FALSE(path.empty()) << flags;
     const auto index = SymbolIndex::build(open_elf(path));
@@ -197,8 +197,8 @@ std::vector<NmSymbol> objdump_stubs(const std::string& path) {
     const auto open = line.find(" <");
     const auto end = line.find("@plt>:");
     if (open != std::string::npos && end != std::string::npos && line[open + 2] != '*') {
-      stubs.push_back({std::stoull(line, nullptr, 16), 0, 't',
-                       line.substr(open + 2, end + 4 - open - 2)});
+      stubs.push_back(
+          {std::stoull(line, nullptr, 16), 0, 't', line.substr(open + 2, end + 4 - open - 2)});
     }
   }
   return stubs;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace lumbre {
@@ -77,12 +78,21 @@ std::string read_file(const std::string& path) {
 
 std::string build_program(const TemporaryFolder& folder, const std::string& name,
                           const std::string& flags) {
-  const std::string source = folder.file("program.cc");
-  write_file(source, kProgram);
-  bool is_built = false;
-  output_of("g++ -O1 -o " + folder.file(name) + " " + source + " " + flags + " 2>/dev/null",
-            &is_built);
-  return is_built ? folder.file(name) : std::string();
+  // Compiling takes half a second; tests get copies of what was compiled with the same flags.
+  static const TemporaryFolder built_folder;
+  static std::map<std::string, std::string> built;
+  if (built.count(flags) == 0) {
+    const std::string source = built_folder.file("program.cc");
+    const std::string program = built_folder.file(std::to_string(built.size()));
+    write_file(source, kProgram);
+    bool is_built = false;
+    output_of("g++ -O1 -o " + program + " " + source + " " + flags + " 2>/dev/null", &is_built);
+    built[flags] = is_built ? program : std::string();
+  }
+  std::error_code error;
+  std::filesystem::copy_file(built[flags], folder.file(name),
+                             std::filesystem::copy_options::overwrite_existing, error);
+  return error ? std::string() : folder.file(name);
 }
 
 std::vector<NmSymbol> nm(const std::string& path, const std::string& flags) {

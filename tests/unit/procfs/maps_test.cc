@@ -47,9 +47,9 @@ TEST(Maps, MarksDeletedFiles) {
 }
 
 TEST(Maps, SkipsLinesThatDoNotParse) {
-  for (const char* line : {"", "\n\n", "garbage", "1000-2000", "1000-2000 r", "2000-1000 r--p 0 0:0 0",
-                           "1000-zz r--p 0 0:0 0", "ffffffffffffffffff-1 r--p 0 0:0 0",
-                           "1000-2000 r--p 0 0:0 "}) {
+  for (const char* line :
+       {"", "\n\n", "garbage", "1000-2000", "1000-2000 r", "2000-1000 r--p 0 0:0 0",
+        "1000-zz r--p 0 0:0 0", "ffffffffffffffffff-1 r--p 0 0:0 0", "1000-2000 r--p 0 0:0 "}) {
     EXPECT_TRUE(parse_maps(line).empty()) << line;
   }
   EXPECT_EQ(parse_maps("junk\n1000-2000 r--p 0 0:0 0\nmore junk").size(), 1U);

@@ -22,7 +22,8 @@ TEST(LiveProcessMemory, ReadsWhatIsThere) {
 
 TEST(LiveProcessMemory, ReadsAllOrFails) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
   ::munmap(static_cast<char*>(pages) + page, page);
   const LiveProcessMemory memory(::getpid());
