@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,9 @@ PUPPETS = pathlib.Path(os.environ.get("LUMBRE_PUPPETS", str(BUILD / "tests" / "p
 PYTHON_PUPPETS = SOURCE / "tests" / "puppets" / "python"
 IS_FULL = os.environ.get("LUMBRE_TEST_FULL") == "1"
 SKIP_STATUS = 77
+# At the default rate. Few, so that a busy machine does not fail a test of something else: that
+# totals are right is test_totals.py's claim.
+ENOUGH_PER_SECOND = 20
 
 
 def why_not_recording():
@@ -69,24 +73,40 @@ def puppet_path(name):
     return str(path)
 
 
+def limit_cpu_time():
+    """Whatever happens to this harness, no program of a test works on for ever."""
+    resource.setrlimit(resource.RLIMIT_CPU, (200, 200))
+
+
 @contextlib.contextmanager
 def running(*command, **popen):
     """Starts a program, waits for its first line (kept in .first_line), ends it by its PID."""
     command = [str(part) for part in command]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **popen)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=limit_cpu_time, **popen
+    )
     try:
         process.first_line = process.stdout.readline()
         if not process.first_line:
             raise RuntimeError(f"{command} ended before it said that it is ready")
         yield process
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
+        end(process)
+
+
+def end(process):
+    """Ends a program and what it has started, by their PIDs."""
+    children = descendants_of(process.pid)
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for pid in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.stdout.close()
 
 
 @contextlib.contextmanager
@@ -100,6 +120,13 @@ def children_of(pid):
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
         with contextlib.suppress(OSError), open(path) as file:
             out += [int(word) for word in file.read().split()]
+    return out
+
+
+def descendants_of(pid):
+    out = []
+    for child in children_of(pid):
+        out += [child, *descendants_of(child)]
     return out
 
 

@@ -14,7 +14,7 @@ class Files(harness.RecordingTest):
         whole, total = recorded.count(
             lambda s: harness.in_order(s, "_start", "main", *"abc"), **labels
         )
-        self.assertGreater(total, SECONDS * 99 * 0.7)
+        self.assertGreater(total, SECONDS * harness.ENOUGH_PER_SECOND)
         self.assertGreaterEqual(whole, 0.99 * total, harness.top_stacks(recorded))
 
     def test_a_program_that_was_replaced_keeps_its_names(self):  # T21
@@ -56,7 +56,7 @@ class Files(harness.RecordingTest):
         with harness.puppet("many_maps", 30, 20000) as process:
             recorded = self.record_pid(process.pid, SECONDS)
         whole, total = recorded.count(lambda s: harness.in_order(s, "_start", "main", "spin_here"))
-        self.assertGreater(total, SECONDS * 99 * 0.7)
+        self.assertGreater(total, SECONDS * harness.ENOUGH_PER_SECOND)
         self.assertGreaterEqual(whole, 0.99 * total, harness.top_stacks(recorded))
 
 
@@ -74,21 +74,15 @@ class Namespaces(harness.RecordingTest):  # T29
         if probe.returncode != 0:
             self.skipTest(f"unshare does not work here: {probe.stderr}")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(self.end)
+        self.addCleanup(harness.end, self.process)
         self.assertEqual("ready\n", self.process.stdout.readline())
         self.pid = harness.children_of(self.process.pid)[0]
-
-    def end(self):
-        for pid in harness.children_of(self.process.pid):
-            os.kill(pid, 9)
-        self.process.wait()
-        self.process.stdout.close()
 
     def check(self, recorded):
         stacks = recorded.stacks(pid=self.pid)
         whole = sum(n for s, n in stacks.items() if harness.in_order(s, "_start", "main", *"abc"))
         total = sum(stacks.values())
-        self.assertGreater(total, SECONDS * 99 * 0.7, "labelled with the PID seen from here")
+        self.assertGreater(total, SECONDS * harness.ENOUGH_PER_SECOND, "labelled with the PID seen from here")
         self.assertGreaterEqual(whole, 0.99 * total, harness.top_stacks(recorded))
 
     def test_by_pid(self):

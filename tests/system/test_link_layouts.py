@@ -13,10 +13,10 @@ class LinkLayouts(harness.RecordingTest):
     def names_of(self, layout):
         with harness.puppet(layout, SECONDS + 5) as process:
             recorded = self.record_pid(process.pid, SECONDS, name=layout)
-        self.assertGreater(recorded.cpu.total("samples"), SECONDS * 99 * 0.8)
-        whole, total = recorded.count(
-            lambda s: harness.in_order(s, "_start", "main", *"abc") and "[unknown]" not in s
-        )
+        self.assertGreater(recorded.cpu.total("samples"), SECONDS * harness.ENOUGH_PER_SECOND)
+        # musl's C library comes without unwind data: its one frame above main cannot be passed.
+        root = "[truncated: no unwind data in libc.so]" if layout == "spin_musl" else "_start"
+        whole, total = recorded.count(lambda s: s[0] == root and s[-4:] == ("main", *"abc"))
         self.assertGreaterEqual(whole, 0.99 * total, harness.top_stacks(recorded))
         return recorded
 

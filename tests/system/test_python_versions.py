@@ -29,7 +29,7 @@ class LoopTest(harness.RecordingTest):
         whole, total = recorded.count(
             lambda s: "<module>" in s and harness.in_order(s, "<module>", "run")
         )
-        self.assertGreater(total, SECONDS * 99 * 0.8)
+        self.assertGreater(total, SECONDS * harness.ENOUGH_PER_SECOND)
         self.assertGreaterEqual(whole, 0.99 * total, harness.top_stacks(recorded))
         called, _ = recorded.count(lambda s: harness.in_order(s, "<module>", "run", "increase"))
         self.assertGreater(called, 0, harness.top_stacks(recorded))

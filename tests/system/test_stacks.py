@@ -13,7 +13,7 @@ class NativeStacks(harness.RecordingTest):
 
     def assert_share(self, recorded, least, accept):
         good, total = recorded.count(accept)
-        self.assertGreater(total, SECONDS * 99 * 0.8)
+        self.assertGreater(total, SECONDS * harness.ENOUGH_PER_SECOND)
         message = f"{good} of {total}:\n{harness.top_stacks(recorded)}"
         self.assertGreaterEqual(good, least * total, message)
 
@@ -30,7 +30,7 @@ class NativeStacks(harness.RecordingTest):
             at = names.index("main") if "main" in names else -1
             whole += sample.values[0] * (at >= 0 and names[at : at + 4] == ["main", *"abc"])
         print(f"{whole} of {in_copy} samples in {leaves} hold main;a;b;c")
-        self.assertGreater(in_copy, SECONDS * 99 * 0.8)
+        self.assertGreater(in_copy, SECONDS * harness.ENOUGH_PER_SECOND)
         self.assertGreaterEqual(whole, 0.95 * in_copy, harness.top_stacks(recorded))
 
     def test_recursion_of_400_is_whole_or_truncated_in_one_way(self):  # T03
