@@ -127,4 +127,11 @@ Result<void> make_output_folder(const std::string& path) {
   return {};
 }
 
+void remove_output_folder(const std::string& path) {
+  for (const char* name : {"cpu.pb.gz", "cpu.svg", "timeline.pftrace", "summary.json"}) {
+    ::unlink((path + "/" + name).c_str());
+  }
+  ::rmdir(path.c_str());
+}
+
 }  // namespace lumbre

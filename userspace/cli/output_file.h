@@ -16,6 +16,8 @@ using WriteFunction = std::function<bool(std::ostream&)>;
 Result<void> write_output_file(const std::string& path, const WriteFunction& write);
 // A new folder, mode 0700.
 Result<void> make_output_folder(const std::string& path);
+// Takes back a folder that could not be filled, with the files of a recording in it.
+void remove_output_folder(const std::string& path);
 bool path_exists(const std::string& path);  // without following a final symbolic link
 
 }  // namespace lumbre

@@ -122,12 +122,8 @@ Result<void> check_usage(RecordCommand& command) {
   return {};
 }
 
-Result<void> write_folder(RecordCommand& command, Recording& recording,
-                          const BuiltProfile& built) {
-  const std::string& folder = command.output;
-  if (!path_exists(folder)) {
-    LUMBRE_TRY(make_output_folder(folder));
-  }
+Result<void> write_files(const std::string& folder, const RecordCommand& command,
+                         Recording& recording, const BuiltProfile& built) {
   DrawOptions draw;
   draw.title = title_of(command.options);
   LUMBRE_TRY(write_profile(built.profile, FileFormat::kPprof, folder + "/cpu.pb.gz", draw));
@@ -139,6 +135,19 @@ Result<void> write_folder(RecordCommand& command, Recording& recording,
   return write_output_file(folder + "/summary.json", [&](std::ostream& out) {
     return static_cast<bool>(out << summary);
   });
+}
+
+Result<void> write_folder(const RecordCommand& command, Recording& recording,
+                          const BuiltProfile& built) {
+  const bool is_new = !path_exists(command.output);
+  if (is_new) {
+    LUMBRE_TRY(make_output_folder(command.output));
+  }
+  Result<void> written = write_files(command.output, command, recording, built);
+  if (!written.has_value() && is_new) {
+    remove_output_folder(command.output);
+  }
+  return written;
 }
 
 Result<void> write_output(RecordCommand& command, Recording& recording,
@@ -230,6 +239,10 @@ void describe_options(CLI::App& app, RecordCommand& command) {
       ->check(CLI::Range(1, 65536));
   app.add_option("--ring-bytes", command.options.ring_bytes,
                  "Size of the buffer between kernel and Lumbre, a power of two")
+      ->capture_default_str();
+  app.add_option("--max-size", command.options.max_bytes,
+                 "Memory for samples with their times (K, M, G); the totals go on beyond it")
+      ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_flag("-q", command.options.is_quiet, "Say nothing but errors");
 }

@@ -19,6 +19,7 @@ struct RecordOptions {
   bool follows_children = true;
   std::uint32_t ring_bytes = 8 << 20;
   std::uint32_t max_stack_frames = 1024;
+  std::uint64_t max_bytes = 256 << 20;  // of samples kept with their times
   bool is_quiet = false;
 };
 

@@ -27,11 +27,12 @@ std::uint64_t time_of(const Event& event) {
 
 }  // namespace
 
-Pipeline::Pipeline(BpfObject& bpf, Sideband& sideband, std::size_t max_stack_frames)
+Pipeline::Pipeline(BpfObject& bpf, Sideband& sideband, const RecordOptions& options)
     : bpf_(bpf),
       sideband_(sideband),
       processes_(modules_),
-      unwinder_(processes_, max_stack_frames),
+      store_(options.max_bytes / sizeof(WeightedStack)),
+      unwinder_(processes_, options.max_stack_frames),
       joiner_(modules_, codes_, store_) {
   processes_.on_python([this](const Process& process, const PythonRuntime& runtime,
                               std::uint64_t bias) { note_python(process, runtime, bias); });
@@ -165,7 +166,7 @@ void Pipeline::handle_sample(const StackSample& sample) {
   stored.tid = task.visible_tid != 0 ? task.visible_tid : task.host_tid;
   stored.cpu = sample.sample.header.cpu;
   stored.event = sample.sample.event;
-  store_.samples.push_back(stored);
+  store_.add(stored);
 }
 
 }  // namespace lumbre

@@ -17,6 +17,7 @@
 #include "userspace/kernel/bpf_object.h"
 #include "userspace/kernel/sideband.h"
 #include "userspace/process/process_table.h"
+#include "userspace/recording/options.h"
 #include "userspace/unwind/native_unwinder.h"
 #include "userspace/unwind/python_codes.h"
 #include "userspace/unwind/stack_join.h"
@@ -32,7 +33,7 @@ struct PipelineCounts {
 
 class Pipeline {
  public:
-  Pipeline(BpfObject& bpf, Sideband& sideband, std::size_t max_stack_frames);
+  Pipeline(BpfObject& bpf, Sideband& sideband, const RecordOptions& options);
 
   // Before the first round: the processes that run already.
   void add_process(std::uint32_t pid);

@@ -73,7 +73,7 @@ Result<void> Recording::set_up(const RecordOptions& options) {
   LUMBRE_TRY_ASSIGN(bpf_, BpfObject::load(settings_for(options)));
   LUMBRE_TRY_ASSIGN(Sideband sideband, Sideband::open());
   sideband_ = std::make_unique<Sideband>(std::move(sideband));
-  pipeline_ = std::make_unique<Pipeline>(*bpf_, *sideband_, options.max_stack_frames);
+  pipeline_ = std::make_unique<Pipeline>(*bpf_, *sideband_, options);
   LUMBRE_TRY(bpf_->attach_lifecycle());
   LUMBRE_TRY(add_targets());
   LUMBRE_TRY_ASSIGN(CpuSampling sampling,

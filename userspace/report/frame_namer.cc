@@ -22,7 +22,11 @@ std::string with_offset(const std::string& module, std::uint64_t address) {
 
 FrameNamer::FrameNamer(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
                        output::Profile& profile)
-    : store_(store), codes_(codes), sources_(sources), profile_(profile) {}
+    : store_(store), codes_(codes), sources_(sources), profile_(profile) {
+  if (sources.modules().size() != 0) {
+    mapping_of(0);  // pprof takes the first mapping for the main program
+  }
+}
 
 output::MappingId FrameNamer::mapping_of(ModuleId id) {
   const auto [known, is_new] = mappings_.try_emplace(id, output::kNone);
@@ -114,13 +118,6 @@ output::Location FrameNamer::python_location(const Frame& frame) {
   const PythonCode& code = codes_.at(frame.owner);
   output::Location location;
   location.kind = output::FrameKind::kPython;
-  if (python_mapping_ == output::kNone) {
-    output::Mapping mapping;
-    mapping.filename = profile_.intern("[python]");
-    mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
-    python_mapping_ = profile_.add_mapping(mapping);
-  }
-  location.mapping = python_mapping_;
   const output::StringId name = profile_.intern(code.name);
   const output::FunctionId function = profile_.add_function(
       {name, name, profile_.intern(code.filename), code.first_line});

@@ -47,7 +47,6 @@ class FrameNamer {
   std::map<ModuleId, output::MappingId> mappings_;
   std::unordered_map<std::string, std::string> short_names_;  // symbol name -> display name
   output::MappingId kernel_mapping_ = output::kNone;
-  output::MappingId python_mapping_ = output::kNone;
 };
 
 }  // namespace lumbre

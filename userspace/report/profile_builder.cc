@@ -6,11 +6,6 @@
 namespace lumbre {
 namespace {
 
-struct Totals {
-  std::int64_t count = 0;
-  std::int64_t weight = 0;
-};
-
 std::vector<output::Label> make_labels(const LabelSet& set, output::Profile& profile) {
   std::vector<output::Label> labels;
   for (const LabelValue& value : set) {
@@ -69,19 +64,15 @@ BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
   BuiltProfile built;
   describe(built.profile, options);
   FrameNamer namer(store, codes, sources, built.profile);
-  std::map<std::pair<StackId, LabelSetId>, Totals> totals;
-  for (const WeightedStack& sample : store.samples) {
-    if (sample.event == options.event) {
-      Totals& total = totals[{sample.stack, sample.labels}];
-      total.count += 1;
-      total.weight += static_cast<std::int64_t>(sample.weight);
+  for (const auto& [key, total] : store.totals()) {
+    const auto [event, stack, label_set] = key;
+    if (event != options.event) {
+      continue;
     }
-  }
-  for (const auto& [key, total] : totals) {
-    const std::vector<FrameId> whole = store.stacks.leaf_first(key.first);
+    const std::vector<FrameId> whole = store.stacks.leaf_first(stack);
     const std::vector<FrameId> shown =
         options.shows_interpreter_frames ? whole : visible_frames(whole, store, namer);
-    std::vector<output::LocationId>& locations = built.stacks[key.first];
+    std::vector<output::LocationId>& locations = built.stacks[stack];
     std::set<ModuleId> unnamed;
     locations.clear();
     for (const FrameId frame : shown) {
@@ -91,16 +82,18 @@ BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
       }
     }
     for (const ModuleId module : unnamed) {
-      built.samples_without_symbols[module] += static_cast<std::uint64_t>(total.count);
+      built.samples_without_symbols[module] += total.count;
     }
     if (!locations.empty()) {
       const output::FrameKind leaf = built.profile.locations[locations.front()].kind;
       const bool is_named = leaf != output::FrameKind::kUnknown && leaf != output::FrameKind::kJit &&
                             leaf != output::FrameKind::kTruncated;
-      built.unattributed_samples += is_named ? 0 : static_cast<std::uint64_t>(total.count);
+      built.unattributed_samples += is_named ? 0 : total.count;
     }
-    built.profile.samples.push_back({locations, {total.count, total.weight},
-                                     make_labels(store.labels.at(key.second), built.profile)});
+    built.profile.samples.push_back(
+        {locations,
+         {static_cast<std::int64_t>(total.count), static_cast<std::int64_t>(total.weight)},
+         make_labels(store.labels.at(label_set), built.profile)});
   }
   return built;
 }

@@ -67,7 +67,7 @@ bool write_timeline(Recording& recording, const BuiltProfile& built, std::ostrea
     trace.stacks.push_back(locations);
   }
   std::map<std::pair<std::uint32_t, std::uint32_t>, LabelSetId> threads;
-  for (const WeightedStack& sample : store.samples) {
+  for (const WeightedStack& sample : store.timed()) {
     trace.samples.push_back({sample.time_ns, stack_index[sample.stack], sample.pid, sample.tid,
                              sample.cpu, 1});
     threads[{sample.pid, sample.tid}] = sample.labels;

@@ -161,6 +161,7 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
     };
     json["kernel_counters"][kNames[i]] = facts.counters[i];
   }
+  json["samples_without_time"] = pipeline.store().untimed();
   json["mapping_events_lost"] = pipeline.lost_mappings();
   json["notes"] = pipeline.notes();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -187,6 +188,11 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
             " of samples have no name for what ran\n";
   } else {
     text += "  the target used no CPU: it slept or waited all the time\n";
+  }
+  if (pipeline.store().untimed() != 0) {
+    text += "  note: timeline.pftrace lacks the last " +
+            std::to_string(pipeline.store().untimed()) +
+            " samples (--max-size); all other files have them\n";
   }
   if (facts.children_left_out != 0) {
     text += "  note: " + std::to_string(facts.children_left_out) +
