@@ -38,9 +38,10 @@ descend(300)
 """
 
 FORK = """
-import multiprocessing, sys, time
+import multiprocessing, os, sys, time
 def work():
-    while True:
+    parent = os.getppid()
+    while os.getppid() == parent:  # not left behind when the parent is killed
         sum(range(10000))
 if __name__ == "__main__":
     print("ready")
