@@ -10,11 +10,8 @@ constexpr std::size_t kDepthLimit = 4096;
 
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const OpenUnit& unit)
-      : unit_(unit),
-        base_(unit.context.sections().code_base()),
-        budget_(unit.unit().end - unit.unit().offset + unit.context.sections().ranges.size() +
-                unit.context.sections().rnglists.size()) {}
+  TreeBuilder(const OpenUnit& unit, WorkBudget& budget)
+      : unit_(unit), base_(unit.context.sections().code_base()), budget_(budget) {}
 
   void read_entries() {
     ByteReader reader = unit_.reader_at(unit_.unit().root());
@@ -101,17 +98,18 @@ class TreeBuilder {
 
   const OpenUnit& unit_;
   std::uint64_t base_;
-  WorkBudget budget_;
+  WorkBudget& budget_;
   std::vector<CodeRange> ranges_;
 };
 
 }  // namespace
 
-InlineTree::InlineTree(const OpenUnit& unit) : base_(unit.context.sections().code_base()) {
+InlineTree::InlineTree(const OpenUnit& unit, WorkBudget& budget)
+    : base_(unit.context.sections().code_base()) {
   if (unit.unit().end - unit.unit().offset > 0xffffffff) {
     return;
   }
-  TreeBuilder builder(unit);
+  TreeBuilder builder(unit, budget);
   builder.read_entries();
   nodes_ = std::move(builder.nodes);
   nodes_.shrink_to_fit();

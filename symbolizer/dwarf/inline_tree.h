@@ -22,7 +22,8 @@ class InlineTree {
   };
 
   InlineTree() = default;
-  explicit InlineTree(const OpenUnit& unit);
+  // Ranges cost `budget`; when it is used up the rest of the unit has none.
+  InlineTree(const OpenUnit& unit, WorkBudget& budget);
 
   // The innermost function or inlined instance at an address; kNone when there is none.
   std::uint32_t find(std::uint64_t address) const;

@@ -108,6 +108,7 @@ std::optional<LineHeader> LineHeader::parse(const UnitContext& unit, std::uint64
   header.format.version == 5 ? read_new_tables(tables, unit, header)
                              : read_old_tables(tables, header);
   header.program = reader.bytes().subspan(program_start);
+  header.size_bytes = length;
   return header;
 }
 

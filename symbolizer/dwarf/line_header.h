@@ -30,6 +30,7 @@ struct LineHeader {
   std::vector<std::string_view> directories;  // as stored: before DWARF 5 the first is number 1
   std::vector<LineFile> files;
   std::span<const std::byte> program;  // the opcodes
+  std::uint64_t size_bytes = 0;        // of tables and program together
 
   // None where the header is broken or of an unknown version. The unit gives the string bases.
   static std::optional<LineHeader> parse(const UnitContext& unit, std::uint64_t offset);

@@ -19,6 +19,16 @@ namespace {
 constexpr int kMaxInlineDepth = 1024;
 constexpr LineRow kUnknownPlace = {0xffffffff, 0, 0};  // file 0 is a file in DWARF 5
 
+// An entry of a range list takes two bytes or more, and lists are seldom shared.
+WorkBudget range_budget(const Sections& sections) {
+  constexpr std::uint64_t kSlack = 1 << 16;
+  return WorkBudget((sections.info.size() + sections.ranges.size() + sections.rnglists.size()) / 2 +
+                    kSlack);
+}
+
+// For names that are in another file (.gnu_debugaltlink).
+constexpr std::string_view kUnnamedInlined = "[inlined]";
+
 // What is kept of a unit that was asked for.
 struct UnitLines {
   const OpenUnit* unit = nullptr;
@@ -36,6 +46,7 @@ class Reader {
       : info_(file),
         index_(info_),
         functions_(info_),
+        range_budget_(range_budget(info_.sections())),
         line_budget_(4 * info_.sections().line.size()) {}
 
   void release_pages() const { info_.sections().release_pages(); }
@@ -68,6 +79,9 @@ class Reader {
       if (!function.is_inlined) {
         return frames;
       }
+      if (frames.back().function.empty()) {
+        frames.back().function = kUnnamedInlined;
+      }
       place = {function.call_file, function.call_line, function.call_column};
       node = unit.tree.node(node).parent;
     }
@@ -91,7 +105,7 @@ class Reader {
       if (lines.unit != nullptr) {
         const UnitContext& context = lines.unit->context;
         lines.comp_dir = context.string(context.root().comp_dir);
-        lines.tree = InlineTree(*lines.unit);
+        lines.tree = InlineTree(*lines.unit, range_budget_);
         lines.lines = line_table_of(context);
         info_.sections().release_pages();
       }
@@ -103,9 +117,9 @@ class Reader {
   const LineTable* line_table_of(const UnitContext& unit) {
     const std::uint64_t offset = unit.root().line_offset.value_or(~std::uint64_t{0});
     const auto [place, is_new] = line_tables_.try_emplace(offset);
-    if (is_new && unit.root().line_offset.has_value()) {
+    if (is_new && unit.root().line_offset.has_value() && line_budget_.spend(1)) {
       auto header = LineHeader::parse(unit, offset);
-      if (header.has_value() && line_budget_.spend(header->program.size())) {
+      if (header.has_value() && line_budget_.spend(header->size_bytes)) {
         place->second = LineTable(unit.sections(), std::move(*header));
       }
     }
@@ -115,6 +129,7 @@ class Reader {
   DebugInfo info_;
   UnitIndex index_;
   FunctionEntries functions_;
+  WorkBudget range_budget_;
   WorkBudget line_budget_;
   std::unordered_map<std::size_t, UnitLines> units_;
   std::unordered_map<std::uint64_t, LineTable> line_tables_;  // by offset in .debug_line

@@ -16,7 +16,8 @@ namespace lumbre {
 
 struct SourceFrame {
   // DW_AT_linkage_name where there is one, else DW_AT_name; "" for the outermost frame of an
-  // address that only the line table covers (the symbol table then names it).
+  // address that only the line table covers (the symbol table then names it). "[inlined]" for an
+  // inlined function whose name the file does not hold.
   std::string function;
   bool is_linkage_name = false;  // else `function` is qualified as far as the file says
   std::string file;              // absolute where the unit's directory makes it so
