@@ -24,12 +24,16 @@ class Expected:
             base = [head, described["round"]] + frames
             for depth in range(len(part["inlined"]) + 1):
                 self.lists.append((part["part"], base + part["inlined"][:depth]))
+        # On the way to its work, or back, a stack is the beginning of such a list.
         self.by_length = collections.defaultdict(list)
         for part, names in self.lists:
-            self.by_length[len(names)].append((part, names))
+            for length in range(1, len(names)):
+                self.by_length[length].append(("on the way", names[:length]))
+        for part, names in self.lists:
+            self.by_length[len(names)].insert(0, (part, names))
 
     def part_of(self, frames):
-        """The part that makes exactly these frames, or None."""
+        """The part that makes exactly these frames, "on the way" to one, or None."""
         roots = len(self.root_modules)
         for frame, module in zip(frames[:roots], self.root_modules):
             if frame.module.rsplit("/", 1)[-1] != module:
@@ -73,7 +77,9 @@ class Split(harness.RecordingTest):
         total = sum(parts.values())
         self.assertGreater(total, 20 * harness.ENOUGH_SAMPLES)
         exact = 1 - parts[None] / total
-        print(f"exact frame lists: {exact:.4%} of {total}")
+        print(f"exact frame lists: {exact:.4%} of {total}, {parts['on the way']} on the way")
+        for stack, count in strange.most_common(3):
+            print(f"  {count} x {stack if len(stack) < 300 else stack[:140] + ' ... ' + stack[-140:]}")
         message = "\n".join(f"{n:6} {stack}" for stack, n in strange.most_common(5))
         self.assertGreaterEqual(exact, SMALLEST_EXACT_SHARE, f"strange stacks:\n{message}")
         seconds = sum(measured.values())

@@ -35,8 +35,9 @@ class ScheduledTime:
                 return c0 + (c1 - c0) * (moment - t0) / (t1 - t0)
         raise AssertionError("the moment lies outside of what was followed")
 
-    def between(self, start, end):
-        return self.at(end) - self.at(start)
+    def during(self, profile):
+        start = profile.time_nanos * 1e-9
+        return self.at(start + profile.duration_nanos * 1e-9) - self.at(start)
 
 
 class Totals(harness.RecordingTest):
@@ -53,8 +54,7 @@ class Totals(harness.RecordingTest):
                 recorded = self.record_pid(process.pid, 8, "-F", FREQUENCY)
             finally:
                 follower.stop()
-        start = recorded.cpu.time_nanos * 1e-9
-        truth = follower.between(start, start + recorded.cpu.duration_nanos * 1e-9)
+        truth = follower.during(recorded.cpu)
         self.check(recorded.cpu.total("cpu") * 1e-9, truth, recorded.cpu.total("samples"))
 
     def test_launched_command_from_start_to_end(self):
@@ -104,8 +104,7 @@ class Totals(harness.RecordingTest):
         finally:
             time.sleep(0.1)
             busy.stop()
-        start = recorded.cpu.time_nanos * 1e-9
-        truth = busy.between(start, start + recorded.cpu.duration_nanos * 1e-9)
+        truth = busy.during(recorded.cpu)
         event = recorded.event
         counted = event["shown"] + sum(event["lost"].values())
         self.assertEqual(event["samples"], counted)
@@ -115,15 +114,19 @@ class Totals(harness.RecordingTest):
 
     def test_losses_of_a_tiny_ring_buffer_are_counted(self):
         with harness.puppet("split", 30, 1) as process:
-            recorded = self.record_pid(process.pid, 4, "-F", 999, "--ring-bytes", 4096)
-            duration = recorded.cpu.duration_nanos * 1e-9
+            follower = ScheduledTime(lambda: harness.scheduled_seconds(process.pid))
+            try:
+                recorded = self.record_pid(process.pid, 4, "-F", 999, "--ring-bytes", 4096)
+            finally:
+                follower.stop()
         event = recorded.event
         lost = sum(event["lost"].values())
         print(f"{event['shown']} shown, lost {event['lost']}")
         self.assertGreater(lost, 0)
         self.assertEqual(event["samples"], event["shown"] + lost)
         self.assertEqual(event["shown"], recorded.cpu.total("samples"))
-        self.assertAlmostEqual(1, event["samples"] / (duration * 999 * 2), delta=0.1)
+        truth = follower.during(recorded.cpu)
+        self.check(event["samples"] / 999, truth, event["samples"])
         self.assertTrue(any("lost" in c for c in recorded.cpu.comments), recorded.cpu.comments)
 
 
