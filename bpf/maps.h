@@ -44,8 +44,8 @@ struct lumbre_thread_key {
   __u64 thread_id;
 };
 
-/* Where a thread's PyThreadState is. state == 0: it has none as long as the list starts at `head`
- * (a new thread state is put there). */
+/* Where a thread's PyThreadState is (0: it has none), as long as the list of thread states starts
+ * at `head`: a new one is put there. */
 struct lumbre_thread_value {
   __u64 state;
   __u64 head;

@@ -19,6 +19,19 @@ static __always_inline int read_user_word(__u64 address, __u64 *value) {
   return bpf_probe_read_user(value, sizeof(*value), (const void *)address);
 }
 
+/* The leaf frame of a thread state; the cframe, where there is one, goes to *cframe. */
+static __always_inline int read_leaf_frame(const struct lumbre_python_layout *layout, __u64 state,
+                                           __u64 *frame, __u64 *cframe) {
+  if (read_user_word(state + layout->thread_frame, frame)) {
+    return 1;
+  }
+  if ((layout->flags & LUMBRE_PYTHON_CFRAME) && *frame) {
+    *cframe = *frame;
+    return read_user_word(*cframe + layout->cframe_current_frame, frame);
+  }
+  return 0;
+}
+
 struct thread_search {
   __u64 thread_id;
   __u64 interpreter;
@@ -46,9 +59,10 @@ static long check_thread_state(__u32 index, void *context) {
   }
   if (id == search->thread_id) {
     __u64 frame = 0;
+    __u64 cframe = 0;
     search->found = search->state;
     /* A thread may have one state per subinterpreter: the one with frames is the running one. */
-    if (!read_user_word(search->state + layout->thread_frame, &frame) && frame) {
+    if (!read_leaf_frame(layout, search->state, &frame, &cframe) && frame) {
       return 1;
     }
   }
@@ -68,13 +82,15 @@ static __always_inline __u64 find_thread_state(const struct lumbre_python_proces
     return 0;
   }
   struct lumbre_thread_value *known = bpf_map_lookup_elem(&thread_states, &key);
-  if (known) {
+  /* While the list starts where it did, no thread state was added: what was found still holds. (A
+   * new thread may get the id and stack of one that ended, whose freed state still has the id.) */
+  if (known && known->head == value.head) {
     __u64 state = known->state;
     __u64 id = 0;
-    if (!state && known->head == value.head) {
+    if (!state) {
       return 0;
     }
-    if (state && !read_user_word(state + layout->thread_id, &id) && id == thread_id) {
+    if (!read_user_word(state + layout->thread_id, &id) && id == thread_id) {
       return state;
     }
   }
@@ -202,19 +218,6 @@ static long add_python_chunk(__u32 index, void *context) {
   walk->frames += walk->filled;
   walk->chunks++;
   return walk->end != LUMBRE_PYTHON_LIMIT;
-}
-
-/* The leaf frame of a thread state; the cframe, where there is one, goes to *cframe. */
-static __always_inline int read_leaf_frame(const struct lumbre_python_layout *layout, __u64 state,
-                                           __u64 *frame, __u64 *cframe) {
-  if (read_user_word(state + layout->thread_frame, frame)) {
-    return 1;
-  }
-  if ((layout->flags & LUMBRE_PYTHON_CFRAME) && *frame) {
-    *cframe = *frame;
-    return read_user_word(*cframe + layout->cframe_current_frame, frame);
-  }
-  return 0;
 }
 
 static __always_inline void walk_python(struct task_struct *task, const struct capture *capture,

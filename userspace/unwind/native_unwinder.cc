@@ -32,6 +32,18 @@ class CopiedStack : public StackReader {
   std::uint64_t failed_address_ = 0;
 };
 
+// musl's signal return has no unwind data; what it does says what it is:
+// mov $SYS_rt_sigreturn,%eax or %rax; syscall
+bool is_signal_return(const ElfFile& file, ImageAddress address) {
+  static constexpr unsigned char kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  static constexpr unsigned char kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  const auto starts_with = [&](std::span<const unsigned char> code) {
+    const auto bytes = file.bytes_at(address, code.size());
+    return bytes.size() >= code.size() && std::memcmp(bytes.data(), code.data(), code.size()) == 0;
+  };
+  return starts_with(kLong) || starts_with(kShort);
+}
+
 }  // namespace
 
 const char* native_end_text(NativeEnd end) {
@@ -142,11 +154,16 @@ bool NativeUnwinder::step(Walk& walk) {
     return false;
   }
   const CachedRule& cached = find_rule(*place->module, place->address);
+  lumbre_unwind_rule rule = cached.rule;
   if (!cached.is_found) {
-    walk.stack.end = NativeEnd::kNoUnwindData;
-    return false;
+    const ImageAddress here{place->address.value + (walk.is_leaf_like ? 0 : 1)};
+    if (!is_signal_return(*place->module->elf, here)) {
+      walk.stack.end = NativeEnd::kNoUnwindData;
+      return false;
+    }
+    rule.cfa_kind = LUMBRE_CFA_SIGNAL;
   }
-  lumbre_step_result result = step_by_rule(cached.rule, walk.registers, walk.memory);
+  lumbre_step_result result = step_by_rule(rule, walk.registers, walk.memory);
   if (result == LUMBRE_STEP_NEEDS_FULL) {
     const auto row = place->module->cfi->find_row(place->address);
     result = row.has_value() ? step_by_row(*row, walk.registers, walk.memory, place->bias)
@@ -157,7 +174,7 @@ bool NativeUnwinder::step(Walk& walk) {
     return false;
   }
   added.cfa = walk.registers.value[LUMBRE_RSP];
-  walk.is_leaf_like = cached.rule.cfa_kind == LUMBRE_CFA_SIGNAL;
+  walk.is_leaf_like = rule.cfa_kind == LUMBRE_CFA_SIGNAL;
   return true;
 }
 
