@@ -103,6 +103,19 @@ void parse_record(std::span<const std::byte> bytes, std::vector<SidebandEvent>& 
   }
 }
 
+// Processes outside our PID namespace all have the pid 0 (or none): nothing can be said of them.
+bool is_visible(const SidebandEvent& event) {
+  const auto pid_of = [](const auto& what) -> std::uint32_t {
+    if constexpr (requires { what.pid; }) {
+      return what.pid;
+    } else {
+      return 1;
+    }
+  };
+  const std::uint32_t pid = std::visit(pid_of, event.what);
+  return pid != 0 && pid != ~std::uint32_t{0};
+}
+
 }  // namespace
 
 Result<Sideband> Sideband::open() {
@@ -127,6 +140,7 @@ std::vector<SidebandEvent> Sideband::drain() {
   for (PerfEvent& event : events_) {
     event.consume([&](std::span<const std::byte> bytes) { parse_record(bytes, drained); });
   }
+  std::erase_if(drained, [](const SidebandEvent& event) { return !is_visible(event); });
   std::stable_sort(drained.begin(), drained.end(),
                    [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   return drained;

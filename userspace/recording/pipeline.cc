@@ -110,6 +110,9 @@ void Pipeline::handle(const Event& event) {
 
 void Pipeline::handle_process(const lumbre_process_record& record) {
   const std::uint32_t pid = record.task.visible_pid;
+  if (pid == 0) {
+    return;
+  }
   if (record.change == LUMBRE_PROCESS_FORK) {
     live_targets_.insert(pid);
     ++seen_processes_;
@@ -144,7 +147,7 @@ LabelSetId Pipeline::labels_of(const lumbre_task& task, bool is_approximate) {
 
 void Pipeline::handle_sample(const StackSample& sample) {
   const lumbre_task& task = sample.sample.task;
-  if (processes_.find(task.visible_pid) == nullptr) {
+  if (task.visible_pid != 0 && processes_.find(task.visible_pid) == nullptr) {
     processes_.load(task.visible_pid);
   }
   unwinder_.unwind(sample, native_);

@@ -44,6 +44,14 @@ ModuleNames& NameSources::names_of(ModuleId id) {
   return *names;
 }
 
+void NameSources::release_pages() {
+  for (auto& [id, names] : names_) {
+    if (names != nullptr) {
+      names->release_pages();
+    }
+  }
+}
+
 std::optional<KernelSymbol> NameSources::find_kernel_symbol(std::uint64_t address) {
   if (!is_kernel_tried_) {
     is_kernel_tried_ = true;

@@ -22,6 +22,11 @@ class ModuleNames {
   // Innermost inlined function first; empty where nothing is known.
   std::vector<SourceFrame> find_source(ImageAddress address) const;
   bool has_lines() const { return lines_ != nullptr; }
+  void release_pages() {
+    if (lines_ != nullptr) {
+      lines_->release_pages();
+    }
+  }
 
  private:
   const SymbolIndex* symbols_ = nullptr;
@@ -37,6 +42,8 @@ class NameSources {
   ModuleCache& modules() { return modules_; }
   ModuleNames& names_of(ModuleId module);
   std::optional<KernelSymbol> find_kernel_symbol(std::uint64_t address);
+  // Gives the pages of debug files back to the kernel; what is kept is small.
+  void release_pages();
 
  private:
   ModuleCache& modules_;

@@ -95,6 +95,7 @@ BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
          {static_cast<std::int64_t>(total.count), static_cast<std::int64_t>(total.weight)},
          make_labels(store.labels.at(label_set), built.profile)});
   }
+  sources.release_pages();
   return built;
 }
 

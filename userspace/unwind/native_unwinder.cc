@@ -186,6 +186,10 @@ void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
     stack.end = NativeEnd::kNoUserStack;
     return;
   }
+  if (sample.sample.task.visible_pid == 0) {
+    stack.end = NativeEnd::kNotVisible;
+    return;
+  }
   Process* process = processes_.find(sample.sample.task.visible_pid);
   if ((sample.sample.flags & LUMBRE_SAMPLE_32BIT) != 0 || process == nullptr) {
     stack.end = process == nullptr ? NativeEnd::kProcessUnknown : NativeEnd::k32Bit;

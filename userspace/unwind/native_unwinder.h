@@ -28,7 +28,8 @@ namespace lumbre {
   X(kBrokenStack, "unwind data does not fit the stack")                         \
   X(kTooManyFrames, "stack depth limit")                                        \
   X(k32Bit, "32-bit code")                                                      \
-  X(kProcessUnknown, "process gone before it was seen")
+  X(kProcessUnknown, "process gone before it was seen")                         \
+  X(kNotVisible, "process outside Lumbre's PID namespace")
 
 enum class NativeEnd : std::uint8_t {
 #define LUMBRE_NATIVE_END_ENUM(id, text) id,
