@@ -27,7 +27,8 @@ void print_help(std::FILE* out) {
   for (const Command& command : kCommands) {
     std::fprintf(out, "  %-12s%s\n", command.name.data(), command.purpose);
   }
-  std::fputs("\n'lumbre COMMAND --help' explains one. 'lumbre --version' tells the version.\n", out);
+  std::fputs("\n'lumbre COMMAND --help' explains one. 'lumbre --version' tells the version.\n",
+             out);
 }
 
 }  // namespace

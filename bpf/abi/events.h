@@ -78,7 +78,7 @@ struct lumbre_sample {
   struct lumbre_task task;
   __u32 event;       /* enum lumbre_event */
   __u32 probability; /* of having been taken, in units of 1/(2^32-1) */
-  __u64 weight;      /* in the event's unit (nanoseconds for cpu), before division by probability */
+  __u64 weight;      /* in the event's unit (cpu: nanoseconds, or cycles), before division by probability */
   __u32 flags;       /* enum lumbre_sample_flag */
   __u32 kernel_frames;
   __u32 stack_chunks;

@@ -8,7 +8,9 @@ const volatile struct lumbre_config config = {};
 SEC("perf_event")
 int lumbre_cpu_sample(struct bpf_perf_event_data *context) {
   struct capture_request request = {
-      .event = LUMBRE_EVENT_CPU, .probability = 0xffffffff, .weight = config.cpu_weight_ns};
+      .event = LUMBRE_EVENT_CPU,
+      .probability = 0xffffffff,
+      .weight = config.cpu_weight_ns ? config.cpu_weight_ns : context->sample_period};
   capture_sample(context, (const struct lumbre_pt_regs *)&context->regs, &request);
   return 0;
 }

@@ -5,7 +5,7 @@
 namespace lumbre {
 
 Error Error::system(int saved_errno, std::string what) {
-  const ErrorKind kind = (saved_errno == EPERM || saved_errno == EACCES) ? ErrorKind::kPermission
+  const ErrorKind kind = (saved_errno == EPERM || saved_errno == EACCES)   ? ErrorKind::kPermission
                          : (saved_errno == ENOENT || saved_errno == ESRCH) ? ErrorKind::kNotFound
                                                                            : ErrorKind::kSystem;
   return {kind, saved_errno, what + ": " + std::strerror(saved_errno)};

@@ -82,12 +82,12 @@ class [[nodiscard]] Result<void> {
 #define LUMBRE_CONCAT(a, b) LUMBRE_CONCAT_INNER(a, b)
 
 // Returns the error of `expr` from the enclosing function, if it has one.
-#define LUMBRE_TRY(expr)                                      \
-  do {                                                        \
-    auto lumbre_try_result = (expr);                          \
-    if (!lumbre_try_result.has_value()) {                     \
-      return std::move(lumbre_try_result).error();            \
-    }                                                         \
+#define LUMBRE_TRY(expr)                           \
+  do {                                             \
+    auto lumbre_try_result = (expr);               \
+    if (!lumbre_try_result.has_value()) {          \
+      return std::move(lumbre_try_result).error(); \
+    }                                              \
   } while (0)
 
 // LUMBRE_TRY_ASSIGN(auto x, f()): declares x with the value of f(), or returns its error.

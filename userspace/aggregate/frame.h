@@ -20,8 +20,8 @@ enum class FrameKind : std::uint8_t {
 
 struct Frame {
   FrameKind kind = FrameKind::kNative;
-  std::uint32_t owner = 0;   // ModuleId, Python code index, or text id (kTruncated, kMissing)
-  std::uint64_t address = 0; // image, process or kernel address, or the Python line
+  std::uint32_t owner = 0;    // ModuleId, Python code index, or text id (kTruncated, kMissing)
+  std::uint64_t address = 0;  // image, process or kernel address, or the Python line
   bool operator==(const Frame&) const = default;
 };
 

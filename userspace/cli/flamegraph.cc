@@ -22,7 +22,8 @@ struct FlamegraphCommand {
 Result<void> draw(const FlamegraphCommand& command) {
   const auto format = command.output == "-" ? FileFormat::kSvg : format_of(command.output);
   if (format != FileFormat::kSvg && format != FileFormat::kHtml) {
-    return Error::usage("cannot draw to " + command.output + ": the name must end in .svg or .html");
+    return Error::usage("cannot draw to " + command.output +
+                        ": the name must end in .svg or .html");
   }
   LUMBRE_TRY_ASSIGN(const output::Profile profile, read_merged(command.inputs, command.event));
   DrawOptions options;
@@ -53,8 +54,7 @@ int run_flamegraph(const Arguments& arguments) {
   app.add_option("--event", command.event, "The event of a recording folder")
       ->capture_default_str();
   app.add_option("--metric", command.metric, "The sample type to draw (default: the profile's)");
-  app.add_option("--base", command.base,
-                 "Draw the difference to this one: red grew, blue shrank");
+  app.add_option("--base", command.base, "Draw the difference to this one: red grew, blue shrank");
   app.add_flag("--inverted", command.is_inverted, "Root at the top");
   app.add_option("--title", command.title, "The picture's title");
   if (const auto status = parse_options(app, arguments)) {

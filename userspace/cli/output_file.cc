@@ -97,8 +97,8 @@ Result<void> write_output_file(const std::string& path, const WriteFunction& wri
     return write_whole(STDOUT_FILENO, "standard output", write);
   }
   const std::string temporary = temporary_name(path);
-  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                     0600));
+  UniqueFd fd(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd.is_open()) {
     return Error::system(errno, "cannot write " + path);
   }

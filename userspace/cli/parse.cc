@@ -15,8 +15,7 @@ std::optional<int> parse_options(CLI::App& app, const Arguments& arguments) {
   } catch (const CLI::ParseError& problem) {
     std::string message = problem.what();
     std::replace(message.begin(), message.end(), '\n', ' ');
-    std::fprintf(stderr, "lumbre: %s; see '%s --help'\n", message.c_str(),
-                 app.get_name().c_str());
+    std::fprintf(stderr, "lumbre: %s; see '%s --help'\n", message.c_str(), app.get_name().c_str());
     return kExitUsage;
   }
   return std::nullopt;

@@ -132,9 +132,8 @@ Result<void> write_files(const std::string& folder, const RecordCommand& command
     return write_timeline(recording, built, out);
   }));
   const std::string summary = summary_json(recording.facts(), recording.pipeline(), built);
-  return write_output_file(folder + "/summary.json", [&](std::ostream& out) {
-    return static_cast<bool>(out << summary);
-  });
+  return write_output_file(folder + "/summary.json",
+                           [&](std::ostream& out) { return static_cast<bool>(out << summary); });
 }
 
 Result<void> write_folder(const RecordCommand& command, Recording& recording,
@@ -150,8 +149,7 @@ Result<void> write_folder(const RecordCommand& command, Recording& recording,
   return written;
 }
 
-Result<void> write_output(RecordCommand& command, Recording& recording,
-                          const BuiltProfile& built) {
+Result<void> write_output(RecordCommand& command, Recording& recording, const BuiltProfile& built) {
   if (is_folder_name(command.output)) {
     return write_folder(command, recording, built);
   }
@@ -207,7 +205,8 @@ int record(RecordCommand& command) {
     }
     return run.error().system_errno == ENOENT ? 127 : 126;
   }
-  const BuiltProfile built = build_cpu_profile(recording, sources, command.shows_interpreter_frames);
+  const BuiltProfile built =
+      build_cpu_profile(recording, sources, command.shows_interpreter_frames);
   if (const Result<void> written = write_output(command, recording, built); !written.has_value()) {
     const int status = fail(written.error());
     return has_command ? kExitLumbreFailed : status;

@@ -58,10 +58,10 @@ void Decoder::add_sample(std::span<const std::byte> record, std::vector<Event>& 
     Pending pending;
     pending.sample.sample = *sample;
     cut_names(pending.sample.sample.task);
-    pending.missing_pieces = std::min<std::uint32_t>(sample->stack_chunks, LUMBRE_MAX_STACK_CHUNKS) +
-                             std::min<std::uint32_t>(sample->python_chunks,
-                                                     LUMBRE_MAX_PYTHON_CHUNKS) +
-                             (sample->kernel_frames != 0 ? 1 : 0);
+    pending.missing_pieces =
+        std::min<std::uint32_t>(sample->stack_chunks, LUMBRE_MAX_STACK_CHUNKS) +
+        std::min<std::uint32_t>(sample->python_chunks, LUMBRE_MAX_PYTHON_CHUNKS) +
+        (sample->kernel_frames != 0 ? 1 : 0);
     if (pending.missing_pieces == 0) {
       out.emplace_back(std::move(pending.sample));
     } else {
@@ -105,8 +105,8 @@ bool Decoder::add_kernel_stack(std::span<const std::byte> record) {
   if (pending == nullptr) {
     return false;
   }
-  const auto count = std::min<std::size_t>(pending->sample.sample.kernel_frames,
-                                           LUMBRE_MAX_KERNEL_FRAMES);
+  const auto count =
+      std::min<std::size_t>(pending->sample.sample.kernel_frames, LUMBRE_MAX_KERNEL_FRAMES);
   pending->sample.kernel_stack.assign(stack->address, stack->address + count);
   return true;
 }

@@ -138,8 +138,8 @@ Result<void> BpfObject::set_python(std::uint32_t visible_pid,
                                    const lumbre_python_process& process) {
   if (bpf_map__update_elem(skeleton_->maps.python_processes, &visible_pid, sizeof(visible_pid),
                            &process, sizeof(process), BPF_ANY) != 0) {
-    return Error::system(errno, "cannot follow the Python of process " +
-                                    std::to_string(visible_pid));
+    return Error::system(errno,
+                         "cannot follow the Python of process " + std::to_string(visible_pid));
   }
   return {};
 }

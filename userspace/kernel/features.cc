@@ -83,8 +83,8 @@ FeatureFinding probe_kernel_names() {
   const auto symbols = KernelSymbols::load();
   return {"names of kernel functions (/proc/kallsyms)",
           symbols.has_value() ? std::to_string(symbols->size()) + " symbols" : "",
-          "sysctl kernel.kptr_restrict=0 (it is " +
-              first_line("/proc/sys/kernel/kptr_restrict") + "), or run as root",
+          "sysctl kernel.kptr_restrict=0 (it is " + first_line("/proc/sys/kernel/kptr_restrict") +
+              "), or run as root",
           symbols.has_value(), false};
 }
 
@@ -98,17 +98,17 @@ FeatureFinding probe_map_files() {
 
 std::vector<FeatureFinding> probe_features() {
   libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-  return {probe_kernel(),
-          probe_btf(),
-          probe_helper(BPF_FUNC_ringbuf_reserve, "BPF ring buffer", "Linux 5.8"),
-          probe_helper(BPF_FUNC_task_pt_regs, "user registers of a task in the kernel",
-                       "Linux 5.15"),
-          probe_helper(BPF_FUNC_loop, "bounded loops in BPF (bpf_loop)", "Linux 5.17"),
-          probe_programs(),
-          probe_sampling(),
-          probe_cycles(),
-          probe_kernel_names(),
-          probe_map_files()};
+  return {
+      probe_kernel(),
+      probe_btf(),
+      probe_helper(BPF_FUNC_ringbuf_reserve, "BPF ring buffer", "Linux 5.8"),
+      probe_helper(BPF_FUNC_task_pt_regs, "user registers of a task in the kernel", "Linux 5.15"),
+      probe_helper(BPF_FUNC_loop, "bounded loops in BPF (bpf_loop)", "Linux 5.17"),
+      probe_programs(),
+      probe_sampling(),
+      probe_cycles(),
+      probe_kernel_names(),
+      probe_map_files()};
 }
 
 }  // namespace lumbre

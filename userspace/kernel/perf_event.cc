@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 namespace lumbre {
@@ -25,12 +26,26 @@ Result<std::vector<PerfEvent>> open_on_all_cpus(const perf_event_attr& attribute
   return events;
 }
 
+perf_event_attr sampling_attributes(SamplingClock clock, std::uint32_t frequency_hz) {
+  perf_event_attr attributes = {};
+  const bool is_hardware = clock == SamplingClock::kCycles;
+  attributes.type = is_hardware ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+  attributes.config = is_hardware ? static_cast<__u64>(PERF_COUNT_HW_CPU_CYCLES)
+                                  : static_cast<__u64>(PERF_COUNT_SW_CPU_CLOCK);
+  attributes.freq = 1;
+  attributes.sample_freq = frequency_hz;
+  attributes.disabled = 1;
+  attributes.exclude_idle = 1;
+  attributes.exclude_guest = is_hardware ? 1 : 0;
+  return attributes;
+}
+
 }  // namespace
 
 Result<PerfEvent> PerfEvent::open(perf_event_attr attributes, int pid, int cpu) {
   attributes.size = sizeof(attributes);
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, pid, cpu, -1,
-                                         PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd fd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!fd.is_open()) {
     return Error::system(errno, "cannot open a perf event on CPU " + std::to_string(cpu));
   }
@@ -67,6 +82,14 @@ Result<void> PerfEvent::disable() {
     return Error::system(errno, "cannot disable a perf event");
   }
   return {};
+}
+
+Result<std::uint64_t> PerfEvent::read_count() const {
+  std::uint64_t count = 0;
+  if (::read(fd_.get(), &count, sizeof(count)) != sizeof(count)) {
+    return Error::system(errno, "cannot read a perf event");
+  }
+  return count;
 }
 
 Result<void> PerfEvent::map_ring(std::size_t pages) {
@@ -144,33 +167,38 @@ std::vector<int> online_cpus() {
   return cpus;
 }
 
-Result<CpuSampling> open_cpu_sampling(std::uint32_t frequency_hz, int program_fd) {
-  perf_event_attr attributes = {};
-  attributes.type = PERF_TYPE_HARDWARE;
-  attributes.config = PERF_COUNT_HW_CPU_CYCLES;
-  attributes.freq = 1;
-  attributes.sample_freq = frequency_hz;
-  attributes.disabled = 1;
-  attributes.exclude_idle = 1;
-  attributes.exclude_guest = 1;
+SamplingClock find_sampling_clock() {
+  return PerfEvent::open(sampling_attributes(SamplingClock::kCycles, 99), -1, 0).has_value()
+             ? SamplingClock::kCycles
+             : SamplingClock::kCpuClock;
+}
+
+Result<CpuSampling> open_cpu_sampling(SamplingClock clock, std::uint32_t frequency_hz,
+                                      int program_fd) {
   CpuSampling sampling;
-  sampling.clock = SamplingClock::kCycles;
-  Result<std::vector<PerfEvent>> events = open_on_all_cpus(attributes);
-  if (!events.has_value()) {
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-    attributes.exclude_guest = 0;
-    sampling.clock = SamplingClock::kCpuClock;
-    events = open_on_all_cpus(attributes);
-  }
-  if (!events.has_value()) {
-    return std::move(events).error();
-  }
-  sampling.events = std::move(events).value();
+  sampling.clock = clock;
+  LUMBRE_TRY_ASSIGN(sampling.events, open_on_all_cpus(sampling_attributes(clock, frequency_hz)));
   for (PerfEvent& event : sampling.events) {
     LUMBRE_TRY(event.set_program(program_fd));
   }
   return sampling;
+}
+
+std::uint64_t busy_time_ns(const std::string& proc_stat, long ticks_per_second) {
+  std::istringstream lines(proc_stat);
+  std::uint64_t busy_ticks = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    std::uint64_t user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0;
+    if (fields >> name && name.starts_with("cpu") && name != "cpu" &&
+        fields >> user >> nice >> system >> idle >> iowait >> irq >> softirq) {
+      busy_ticks += user + nice + system + irq + softirq;
+    }
+  }
+  return ticks_per_second > 0
+             ? busy_ticks * 1'000'000'000ULL / static_cast<std::uint64_t>(ticks_per_second)
+             : 0;
 }
 
 }  // namespace lumbre

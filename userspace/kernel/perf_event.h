@@ -1,4 +1,5 @@
-// PerfEvent: owner of one perf event (perf_event_open(2)) on one CPU, and of its ring if it has one.
+// PerfEvent: owner of one perf event (perf_event_open(2)) on one CPU, and of its ring if it has
+// one.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -28,6 +29,7 @@ class PerfEvent {
   Result<void> map_ring(std::size_t pages);
   // Hands each waiting record (perf_event_header and what follows it) to the callback.
   void consume(const std::function<void(std::span<const std::byte>)>& callback);
+  Result<std::uint64_t> read_count() const;
   int fd() const { return fd_.get(); }
 
  private:
@@ -49,8 +51,15 @@ struct CpuSampling {
   std::vector<PerfEvent> events;  // one per online CPU, not enabled yet
 };
 
-// Hardware cycles where the machine counts them, else the kernel's cpu-clock; `frequency_hz` per
-// CPU, idle time left out, kernel mode included.
-Result<CpuSampling> open_cpu_sampling(std::uint32_t frequency_hz, int program_fd);
+// Hardware cycles where the machine counts them, else the kernel's cpu-clock.
+SamplingClock find_sampling_clock();
+// `frequency_hz` per CPU, idle time left out, kernel mode included.
+Result<CpuSampling> open_cpu_sampling(SamplingClock clock, std::uint32_t frequency_hz,
+                                      int program_fd);
+
+// Nanoseconds that the CPUs were not idle since boot, all added up, from the text of /proc/stat
+// (lines "cpuN user nice system idle iowait irq softirq ...", in clock ticks, guest time included
+// in user time); 0 where it does not parse.
+std::uint64_t busy_time_ns(const std::string& proc_stat, long ticks_per_second);
 
 }  // namespace lumbre

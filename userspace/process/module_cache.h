@@ -24,7 +24,7 @@ inline constexpr ModuleId kNoModule = 0xffffffff;
 
 struct Module {
   ModuleId id = kNoModule;
-  std::string path;  // as the process that first showed it sees it
+  std::string path;         // as the process that first showed it sees it
   std::string target_root;  // "/proc/PID/root" of that process, for debug files in its own tree
   std::shared_ptr<ElfFile> elf;  // null: could not be read, `failure` says why
   std::string failure;

@@ -27,7 +27,7 @@ namespace lumbre {
 struct PipelineCounts {
   std::uint64_t shown = 0;
   std::uint64_t approximate = 0;
-  std::uint64_t bytes = 0;  // through the ring buffer
+  std::uint64_t bytes = 0;                         // through the ring buffer
   std::map<std::string, std::uint64_t> truncated;  // samples, by cause
 };
 

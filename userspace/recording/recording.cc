@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace lumbre {
 namespace {
@@ -42,14 +44,22 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-BpfSettings settings_for(const RecordOptions& options) {
+std::uint64_t machine_busy_ns() {
+  std::ifstream file("/proc/stat");
+  std::stringstream text;
+  text << file.rdbuf();
+  return busy_time_ns(text.str(), ::sysconf(_SC_CLK_TCK));
+}
+
+BpfSettings settings_for(const RecordOptions& options, SamplingClock clock) {
   BpfSettings settings;
   settings.ring_bytes = options.ring_bytes;
   settings.config.is_whole_machine = options.mode == TargetMode::kWholeMachine ? 1 : 0;
   settings.config.follows_children = options.follows_children ? 1 : 0;
   settings.config.pid_namespace_inode = own_pid_namespace();
   settings.config.max_stack_chunks = LUMBRE_MAX_STACK_CHUNKS;
-  settings.config.cpu_weight_ns = 1'000'000'000ULL / options.frequency_hz;
+  settings.config.cpu_weight_ns =
+      clock == SamplingClock::kCycles ? 0 : 1'000'000'000ULL / options.frequency_hz;
   return settings;
 }
 
@@ -66,19 +76,19 @@ Result<std::unique_ptr<Recording>> Recording::prepare(const RecordOptions& optio
 Result<void> Recording::set_up(const RecordOptions& options) {
   facts_.options = options;
   shows_progress_ = !options.is_quiet && ::isatty(STDERR_FILENO) != 0;
+  facts_.clock = find_sampling_clock();
   if (options.mode == TargetMode::kCommand) {
     LUMBRE_TRY_ASSIGN(command_, SpawnedCommand::start(options.command));
     facts_.options.pids = {static_cast<std::uint32_t>(command_->pid())};
   }
-  LUMBRE_TRY_ASSIGN(bpf_, BpfObject::load(settings_for(options)));
+  LUMBRE_TRY_ASSIGN(bpf_, BpfObject::load(settings_for(options, facts_.clock)));
   LUMBRE_TRY_ASSIGN(Sideband sideband, Sideband::open());
   sideband_ = std::make_unique<Sideband>(std::move(sideband));
   pipeline_ = std::make_unique<Pipeline>(*bpf_, *sideband_, options);
   LUMBRE_TRY(bpf_->attach_lifecycle());
   LUMBRE_TRY(add_targets());
   LUMBRE_TRY_ASSIGN(CpuSampling sampling,
-                    open_cpu_sampling(options.frequency_hz, bpf_->cpu_program_fd()));
-  facts_.clock = sampling.clock;
+                    open_cpu_sampling(facts_.clock, options.frequency_hz, bpf_->cpu_program_fd()));
   events_ = std::move(sampling.events);
   return {};
 }
@@ -117,6 +127,7 @@ Result<void> Recording::start_sampling() {
   for (PerfEvent& event : events_) {
     LUMBRE_TRY(event.enable());
   }
+  busy_at_start_ns_ = machine_busy_ns();
   start_ = Clock::now();
   next_checkpoint_ = start_ + kCheckpointInterval;
   facts_.start_wall_ns = clock_ns(CLOCK_REALTIME);
@@ -189,7 +200,20 @@ void Recording::save_checkpoint() {
       Clock::now() + std::max<Clock::duration>(kCheckpointInterval, took * kCheckpointShare);
 }
 
+// How long a cycle took on the average: the CPUs' busy time over the cycles they counted in it.
+void Recording::read_cycle_length() {
+  std::uint64_t cycles = 0;
+  for (const PerfEvent& event : events_) {
+    cycles += event.read_count().value_or(0);
+  }
+  const std::uint64_t busy_ns = machine_busy_ns() - busy_at_start_ns_;
+  if (facts_.clock == SamplingClock::kCycles && cycles != 0) {
+    facts_.ns_per_weight = static_cast<double>(busy_ns) / static_cast<double>(cycles);
+  }
+}
+
 void Recording::read_facts() {
+  read_cycle_length();
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   facts_.duration_s = elapsed.count();
   facts_.counters = bpf_->read_counters();

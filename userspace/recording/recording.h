@@ -29,9 +29,10 @@ struct RecordingFacts {
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_boot_ns = 0;
   double duration_s = 0;
+  double ns_per_weight = 1;  // converts the samples' weights: 1 unless they are cycles
   CounterValues counters{};
   ProgramCost bpf_cost;
-  double own_cpu_s = 0;        // user and kernel time of Lumbre itself
+  double own_cpu_s = 0;  // user and kernel time of Lumbre itself
   std::uint64_t own_peak_rss_bytes = 0;
   std::uint64_t kernel_memory_bytes = 0;
   std::size_t children_left_out = 0;  // that ran at the start, with --no-children
@@ -65,6 +66,7 @@ class Recording {
   void wait_for_events(int timeout_ms) const;
   void finish();
   void read_facts();
+  void read_cycle_length();
   void show_progress();
   void save_checkpoint();
 
@@ -78,6 +80,7 @@ class Recording {
   std::chrono::steady_clock::time_point next_progress_;
   std::chrono::steady_clock::time_point next_checkpoint_;
   std::function<void()> checkpoint_;
+  std::uint64_t busy_at_start_ns_ = 0;
   int command_status_ = 0;
   bool shows_progress_ = false;
 };

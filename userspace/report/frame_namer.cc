@@ -55,8 +55,8 @@ output::MappingId FrameNamer::mapping_of(ModuleId id) {
   return known->second;
 }
 
-output::FunctionId FrameNamer::add_function(const std::string& symbol_name,
-                                            const std::string& file, std::uint32_t start_line) {
+output::FunctionId FrameNamer::add_function(const std::string& symbol_name, const std::string& file,
+                                            std::uint32_t start_line) {
   const std::string whole = demangle(symbol_name);
   const auto [short_name, is_new] = short_names_.try_emplace(symbol_name);
   if (is_new) {
@@ -98,8 +98,8 @@ output::Location FrameNamer::native_location(const Frame& frame) {
       function = symbol->name;  // the symbol is what runs; DWARF may know it by another alias
     }
     if (!function.empty()) {
-      location.lines.push_back({add_function(function, source.file, source.start_line),
-                                source.line, source.column});
+      location.lines.push_back(
+          {add_function(function, source.file, source.start_line), source.line, source.column});
     }
   }
   if (location.lines.empty() && symbol.has_value()) {
@@ -119,8 +119,8 @@ output::Location FrameNamer::python_location(const Frame& frame) {
   output::Location location;
   location.kind = output::FrameKind::kPython;
   const output::StringId name = profile_.intern(code.name);
-  const output::FunctionId function = profile_.add_function(
-      {name, name, profile_.intern(code.filename), code.first_line});
+  const output::FunctionId function =
+      profile_.add_function({name, name, profile_.intern(code.filename), code.first_line});
   location.lines.push_back({function, static_cast<std::int64_t>(frame.address), 0});
   return location;
 }
@@ -152,9 +152,8 @@ output::LocationId FrameNamer::make_location(const Frame& frame) {
     case FrameKind::kNoFile:
       return profile_.add_location(text_location("[jit]", output::FrameKind::kJit));
     case FrameKind::kTruncated:
-      return profile_.add_location(
-          text_location("[truncated: " + store_.texts.text(frame.owner) + "]",
-                        output::FrameKind::kTruncated));
+      return profile_.add_location(text_location(
+          "[truncated: " + store_.texts.text(frame.owner) + "]", output::FrameKind::kTruncated));
     case FrameKind::kMissing:
       return profile_.add_location(
           text_location("[frames missing: " + store_.texts.text(frame.owner) + "]",

@@ -32,7 +32,7 @@ void describe(output::Profile& profile, const BuildOptions& options) {
 std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
                                     const SampleStore& store, FrameNamer& namer) {
   std::vector<FrameId> shown;
-  std::size_t run_start = 0;   // in `shown`: the native frames since the last Python frame
+  std::size_t run_start = 0;  // in `shown`: the native frames since the last Python frame
   bool has_python_leafward = false;
   for (const FrameId id : leaf_first) {
     const FrameKind kind = store.frames.at(id).kind;
@@ -59,8 +59,8 @@ std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
   return shown;
 }
 
-BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
-                           NameSources& sources, const BuildOptions& options) {
+BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+                           const BuildOptions& options) {
   BuiltProfile built;
   describe(built.profile, options);
   FrameNamer namer(store, codes, sources, built.profile);
@@ -86,13 +86,15 @@ BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
     }
     if (!locations.empty()) {
       const output::FrameKind leaf = built.profile.locations[locations.front()].kind;
-      const bool is_named = leaf != output::FrameKind::kUnknown && leaf != output::FrameKind::kJit &&
+      const bool is_named = leaf != output::FrameKind::kUnknown &&
+                            leaf != output::FrameKind::kJit &&
                             leaf != output::FrameKind::kTruncated;
       built.unattributed_samples += is_named ? 0 : total.count;
     }
     built.profile.samples.push_back(
         {locations,
-         {static_cast<std::int64_t>(total.count), static_cast<std::int64_t>(total.weight)},
+         {static_cast<std::int64_t>(total.count),
+          static_cast<std::int64_t>(static_cast<double>(total.weight) * options.ns_per_weight)},
          make_labels(store.labels.at(label_set), built.profile)});
   }
   sources.release_pages();

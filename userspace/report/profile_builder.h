@@ -12,10 +12,11 @@
 namespace lumbre {
 
 struct BuildOptions {
-  std::uint32_t event = 0;             // enum lumbre_event
-  std::uint64_t period_ns = 0;         // between two samples of one CPU
-  std::uint64_t start_wall_ns = 0;     // since the Unix epoch
+  std::uint32_t event = 0;          // enum lumbre_event
+  std::uint64_t period_ns = 0;      // between two samples of one CPU
+  std::uint64_t start_wall_ns = 0;  // since the Unix epoch
   std::uint64_t duration_ns = 0;
+  double ns_per_weight = 1;  // converts the samples' weights
   bool shows_interpreter_frames = false;
   std::vector<std::string> comments;
 };
@@ -28,8 +29,8 @@ struct BuiltProfile {
   std::uint64_t unattributed_samples = 0;                     // whose leaf has no name
 };
 
-BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes,
-                           NameSources& sources, const BuildOptions& options);
+BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+                           const BuildOptions& options);
 
 // The frames of a stack that are shown: without the interpreter's plumbing between Python frames.
 std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,

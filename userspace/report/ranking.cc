@@ -18,8 +18,7 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-std::string label_text(const Profile& profile, const output::Sample& sample,
-                       std::string_view key) {
+std::string label_text(const Profile& profile, const output::Sample& sample, std::string_view key) {
   for (const output::Label& label : sample.labels) {
     if (profile.text(label.key) == key) {
       return label.text != 0 ? profile.text(label.text) : std::to_string(label.number);
@@ -29,8 +28,9 @@ std::string label_text(const Profile& profile, const output::Sample& sample,
 }
 
 std::string module_of(const Profile& profile, const Location& location) {
-  return location.mapping == output::kNone ? ""
-                                           : profile.text(profile.mappings[location.mapping].filename);
+  return location.mapping == output::kNone
+             ? ""
+             : profile.text(profile.mappings[location.mapping].filename);
 }
 
 std::string unnamed(const Profile& profile, const Location& location) {
@@ -75,13 +75,13 @@ bool is_unnamed(const Profile& profile, const output::Sample& sample) {
          leaf.kind == FrameKind::kTruncated;
 }
 
-void add_sample(const Profile& profile, const output::Sample& sample, std::int64_t value,
-                RankBy by, std::map<Key, RankRow>& rows) {
+void add_sample(const Profile& profile, const output::Sample& sample, std::int64_t value, RankBy by,
+                std::map<Key, RankRow>& rows) {
   if (by == RankBy::kThread || by == RankBy::kProcess) {
     const bool is_thread = by == RankBy::kThread;
-    const Key key{label_text(profile, sample, is_thread ? "thread" : "process"),
-                  (is_thread ? "tid " : "pid ") +
-                      label_text(profile, sample, is_thread ? "tid" : "pid")};
+    const Key key{
+        label_text(profile, sample, is_thread ? "thread" : "process"),
+        (is_thread ? "tid " : "pid ") + label_text(profile, sample, is_thread ? "tid" : "pid")};
     rows[key].self += value;
     rows[key].total += value;
     return;

@@ -16,14 +16,14 @@ std::optional<RankBy> parse_rank_by(std::string_view name);
 
 struct RankRow {
   std::string name;
-  std::string place;        // file:line or module, where `name` alone does not say it
-  std::int64_t self = 0;    // where it was the innermost
-  std::int64_t total = 0;   // where it was anywhere in the stack
+  std::string place;       // file:line or module, where `name` alone does not say it
+  std::int64_t self = 0;   // where it was the innermost
+  std::int64_t total = 0;  // where it was anywhere in the stack
 };
 
 struct Ranking {
-  std::vector<RankRow> rows;  // by self, then total, falling
-  std::int64_t sum = 0;       // of all samples
+  std::vector<RankRow> rows;      // by self, then total, falling
+  std::int64_t sum = 0;           // of all samples
   std::int64_t unattributed = 0;  // whose innermost frame has no name
 };
 

@@ -29,6 +29,7 @@ BuiltProfile build_cpu_profile(Recording& recording, NameSources& sources,
   options.period_ns = 1'000'000'000ULL / facts.options.frequency_hz;
   options.start_wall_ns = facts.start_wall_ns;
   options.duration_ns = static_cast<std::uint64_t>(facts.duration_s * 1e9);
+  options.ns_per_weight = facts.ns_per_weight;
   options.shows_interpreter_frames = shows_interpreter_frames;
   options.comments = recording_comments(facts, pipeline);
   return build_profile(pipeline.store(), pipeline.codes(), sources, options);
@@ -68,14 +69,14 @@ bool write_timeline(Recording& recording, const BuiltProfile& built, std::ostrea
   }
   std::map<std::pair<std::uint32_t, std::uint32_t>, LabelSetId> threads;
   for (const WeightedStack& sample : store.timed()) {
-    trace.samples.push_back({sample.time_ns, stack_index[sample.stack], sample.pid, sample.tid,
-                             sample.cpu, 1});
+    trace.samples.push_back(
+        {sample.time_ns, stack_index[sample.stack], sample.pid, sample.tid, sample.cpu, 1});
     threads[{sample.pid, sample.tid}] = sample.labels;
   }
   for (const auto& [ids, labels] : threads) {
     const LabelSet& set = store.labels.at(labels);
-    trace.threads.push_back({ids.first, ids.second, label_of(set, "process"),
-                             label_of(set, "thread")});
+    trace.threads.push_back(
+        {ids.first, ids.second, label_of(set, "process"), label_of(set, "thread")});
   }
   return output::write_perfetto(trace, out);
 }

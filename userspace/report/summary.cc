@@ -34,7 +34,9 @@ std::string kernel_release() {
   return name.release;
 }
 
-double rounded(double value) { return static_cast<double>(static_cast<long long>(value * 1e6)) / 1e6; }
+double rounded(double value) {
+  return static_cast<double>(static_cast<long long>(value * 1e6)) / 1e6;
+}
 
 Json cost_json(const RecordingFacts& facts) {
   const double bpf_s = static_cast<double>(facts.bpf_cost.run_time_ns) * 1e-9;
@@ -82,6 +84,14 @@ std::string percent(double share) {
   return text;
 }
 
+double sampled_cpu_seconds(const RecordingFacts& facts, const Pipeline& pipeline) {
+  double weight = 0;
+  for (const auto& [key, total] : pipeline.store().totals()) {
+    weight += static_cast<double>(total.weight);
+  }
+  return weight * facts.ns_per_weight * 1e-9;
+}
+
 std::string truncated_text(const PipelineCounts& counts) {
   std::vector<std::pair<std::uint64_t, std::string>> causes;
   for (const auto& [cause, count] : counts.truncated) {
@@ -115,8 +125,7 @@ std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts,
   return lost;
 }
 
-std::vector<std::string> recording_comments(const RecordingFacts& facts,
-                                            const Pipeline& pipeline) {
+std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline) {
   std::vector<std::string> comments;
   comments.push_back(std::string("lumbre ") + kVersion + ", clock " + clock_name(facts.clock) +
                      ", " + std::to_string(facts.options.frequency_hz) + " Hz per CPU");
@@ -171,7 +180,7 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
                          const BuiltProfile& built) {
   const PipelineCounts& counts = pipeline.counts();
   char line[256];
-  const double cpu_s = static_cast<double>(counts.shown) / facts.options.frequency_hz;
+  const double cpu_s = sampled_cpu_seconds(facts, pipeline);
   std::snprintf(line, sizeof(line),
                 "%llu samples in %.1f s: %.2f s of CPU time in %zu process%s (%s, %u Hz)\n",
                 static_cast<unsigned long long>(counts.shown), facts.duration_s, cpu_s,
@@ -183,8 +192,9 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
   }
   if (counts.shown != 0) {
     text += truncated_text(counts);
-    text += "  " + percent(static_cast<double>(built.unattributed_samples) /
-                           static_cast<double>(counts.shown)) +
+    text += "  " +
+            percent(static_cast<double>(built.unattributed_samples) /
+                    static_cast<double>(counts.shown)) +
             " of samples have no name for what ran\n";
   } else {
     text += "  the target used no CPU: it slept or waited all the time\n";

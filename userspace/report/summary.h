@@ -10,7 +10,8 @@
 namespace lumbre {
 
 // Every loss of samples by cause; the causes without loss are left out.
-std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts, const Pipeline& pipeline);
+std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts,
+                                               const Pipeline& pipeline);
 // Each loss and health fact as one sentence, for the pprof comments.
 std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline);
 

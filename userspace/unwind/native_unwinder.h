@@ -14,21 +14,21 @@
 namespace lumbre {
 
 // Why a native walk ended short of the root; the sentence goes into "[truncated: ...]".
-#define LUMBRE_NATIVE_ENDS(X)                                                   \
-  X(kRoot, "")                                                                  \
-  X(kNoUserStack, "")                                                           \
-  X(kNoMapping, "code outside every mapping")                                   \
-  X(kJitCode, "code made at run time")                                          \
-  X(kUnreadableFile, "file not readable")                                       \
-  X(kNoUnwindData, "no unwind data")                                            \
-  X(kUnsupportedRule, "unwind rule not supported")                              \
-  X(kStackNotReadable, "stack page not readable")                               \
-  X(kStackTooLong, "stack longer than the copy")                                \
-  X(kRingBufferFull, "ring buffer full")                                        \
-  X(kBrokenStack, "unwind data does not fit the stack")                         \
-  X(kTooManyFrames, "stack depth limit")                                        \
-  X(k32Bit, "32-bit code")                                                      \
-  X(kProcessUnknown, "process gone before it was seen")                         \
+#define LUMBRE_NATIVE_ENDS(X)                           \
+  X(kRoot, "")                                          \
+  X(kNoUserStack, "")                                   \
+  X(kNoMapping, "code outside every mapping")           \
+  X(kJitCode, "code made at run time")                  \
+  X(kUnreadableFile, "file not readable")               \
+  X(kNoUnwindData, "no unwind data")                    \
+  X(kUnsupportedRule, "unwind rule not supported")      \
+  X(kStackNotReadable, "stack page not readable")       \
+  X(kStackTooLong, "stack longer than the copy")        \
+  X(kRingBufferFull, "ring buffer full")                \
+  X(kBrokenStack, "unwind data does not fit the stack") \
+  X(kTooManyFrames, "stack depth limit")                \
+  X(k32Bit, "32-bit code")                              \
+  X(kProcessUnknown, "process gone before it was seen") \
   X(kNotVisible, "process outside Lumbre's PID namespace")
 
 enum class NativeEnd : std::uint8_t {
@@ -39,11 +39,11 @@ enum class NativeEnd : std::uint8_t {
 const char* native_end_text(NativeEnd end);
 
 struct NativeFrame {
-  std::uint64_t pc = 0;       // of the instruction: return addresses are already less one
-  std::uint64_t sp = 0;       // the frame's stack is [sp, cfa)
-  std::uint64_t cfa = 0;      // 0: unknown (the last frame of a broken walk)
+  std::uint64_t pc = 0;         // of the instruction: return addresses are already less one
+  std::uint64_t sp = 0;         // the frame's stack is [sp, cfa)
+  std::uint64_t cfa = 0;        // 0: unknown (the last frame of a broken walk)
   ModuleId module = kNoModule;  // kNoModule: code without a file
-  std::uint64_t address = 0;  // image address in the module, or the process address
+  std::uint64_t address = 0;    // image address in the module, or the process address
 };
 
 struct NativeStack {

@@ -6,8 +6,8 @@ namespace lumbre {
 namespace {
 
 std::string text_of(const __u8* data, std::uint32_t size, std::uint32_t kind) {
-  const auto bytes = std::as_bytes(
-      std::span(data, std::min<std::size_t>(size, LUMBRE_CODE_TEXT_BYTES)));
+  const auto bytes =
+      std::as_bytes(std::span(data, std::min<std::size_t>(size, LUMBRE_CODE_TEXT_BYTES)));
   return decode_unicode(bytes, kind == 0 ? 1 : kind);
 }
 

@@ -84,9 +84,8 @@ void StackJoin::match_by_count(const NativeStack& native) {
     }
   }
   // With a whole native stack the leaf may be an eval call that has not linked its frame yet.
-  const std::size_t surplus = is_broken(native.end) || loops.size() < groups_.size()
-                                  ? 0
-                                  : loops.size() - groups_.size();
+  const std::size_t surplus =
+      is_broken(native.end) || loops.size() < groups_.size() ? 0 : loops.size() - groups_.size();
   for (std::size_t i = 0; i < groups_.size() && i + surplus < loops.size(); ++i) {
     groups_[i].native = loops[i + surplus];
   }
