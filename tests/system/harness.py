@@ -211,9 +211,8 @@ def read_folded(text):
 
 def start_lumbre(*arguments, **popen):
     command = [LUMBRE] + [str(argument) for argument in arguments]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **popen
-    )
+    popen = {"text": True, **popen}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
 
 
 # ---- stacks ----------------------------------------------------------------------------------
