@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "symbolizer/demangle_cost.h"
 #include "symbolizer/demangle_rust.h"
 
 namespace lumbre {
@@ -19,6 +20,9 @@ bool starts_with(std::string_view text, std::string_view prefix) {
 std::optional<std::string> demangle_cxx(std::string_view mangled) {
   // "___Z" is a block of code that clang makes for a function.
   if (!starts_with(mangled, "_Z") && !starts_with(mangled, "___Z")) {
+    return std::nullopt;
+  }
+  if (!is_cheap_to_demangle(mangled.substr(mangled.find('Z') - 1))) {
     return std::nullopt;
   }
   int status = 0;

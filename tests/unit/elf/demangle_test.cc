@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "symbolizer/demangle_cost.h"
+
 namespace lumbre {
 namespace {
 
@@ -64,6 +66,30 @@ TEST(Demangle, BoundsWhatBackReferencesCost) {
   EXPECT_LE(demangle(bomb).size(), 70'000U);
   EXPECT_EQ(demangle("_RNvB_1f"), "_RNvB_1f");
   EXPECT_EQ(demangle("_R" + std::string(100'000, 'N')), "_R" + std::string(100'000, 'N'));
+}
+
+// Each template holds the one before it twice: 271 characters for four gigabytes.
+TEST(Demangle, LeavesNamesThatWouldExplodeAsTheyAre) {
+  constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string bomb = "_Z1f1aIiiE";
+  for (std::size_t i = 0; i < 26; ++i) {
+    const std::string previous = {'S', kDigits[i], '_'};
+    bomb += "S_I" + previous + previous + "E";
+  }
+  EXPECT_EQ(demangle(bomb), bomb);
+  EXPECT_FALSE(is_cheap_to_demangle(bomb));
+}
+
+TEST(DemangleCost, IsAnUpperEstimate) {
+  for (const char* name :
+       {"_ZN2at6native3addERKNS_6TensorES3_", "_ZlsRSoi", "_ZNKSt8functionIFviEEclEi",
+        "_ZZ4mainENKUlT_E_clIiEEDaS_", "_ZN12_GLOBAL__N_11fEv", "_ZThn16_N1A1fEv",
+        "_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_", "_ZN1AcvSt6vectorIiSaIiEEEv",
+        "_Z1fIiEDTcl1gfp_EET_", "_Z1fIJidcEEvDpT_", "_Z1fILi5EEvv", "_ZTV3foo", "_ZN3FooC2ERKS_",
+        "_Z1fPFvivE", "_Z1fA10_i", "_ZdlPv", "_Zli3_kme"}) {
+    EXPECT_GE(demangled_length(name), demangle(name).size()) << name;
+    EXPECT_NE(demangle(name), name);
+  }
 }
 
 TEST(Shorten, LeavesOutArgumentsAndTypes) {
