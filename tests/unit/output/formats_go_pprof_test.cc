@@ -47,6 +47,9 @@ TEST_F(GoPprof, RawShowsWhatTheModelHolds) {
   const std::string golden =
       std::string(LUMBRE_SOURCE_DIR) + "/tests/unit/output/golden/formats_pprof_raw.txt";
   const std::string raw = pprof(make_sample_profile(), "-raw");
+  if (raw.find("_start :0:0") == std::string::npos) {
+    GTEST_SKIP() << "this pprof is older than columns, and numbers the tables anew (Go 1.19 does)";
+  }
   if (std::getenv("LUMBRE_BLESS") != nullptr) std::ofstream(golden) << raw;
   EXPECT_EQ(raw, read_file(golden));
 }
