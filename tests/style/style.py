@@ -29,6 +29,10 @@ OWNED = {
     r"(?<![\w])::dlopen\(": set(),
 }
 LONGEST_FILE = 500
+# Longer ones, with the reason that a reader would accept.
+LONG_WITH_REASON = {
+    "symbolizer/demangle_rust_v0.cc": "one grammar, one recursive descent",
+}
 LONG_FILE = 300
 
 
@@ -92,7 +96,7 @@ def check_owners():
 def check_sizes():
     for path in sources(PRODUCT + ("tests",)):
         lines = len(path.read_text().splitlines())
-        if lines > LONGEST_FILE:
+        if lines > LONGEST_FILE and name_of(path) not in LONG_WITH_REASON:
             yield f"{name_of(path)}:{lines}: longer than {LONGEST_FILE} lines: split it"
         elif lines > LONG_FILE:
             print(f"note: {name_of(path)} has {lines} lines")
