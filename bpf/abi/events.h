@@ -56,7 +56,7 @@ enum lumbre_sample_flag {
 /* Why the copy of the user stack ended. */
 enum lumbre_stack_end {
   LUMBRE_STACK_WHOLE = 0,    /* reached the stack's top */
-  LUMBRE_STACK_FAULT = 1,    /* a page was not readable from here */
+  LUMBRE_STACK_FAULT = 1,    /* too many pages were not readable from here */
   LUMBRE_STACK_LIMIT = 2,    /* longer than the copy may be */
   LUMBRE_STACK_NO_ROOM = 3,  /* ring buffer full */
   LUMBRE_STACK_NONE = 4,     /* no user stack (kernel thread) */
@@ -86,7 +86,7 @@ struct lumbre_sample {
   __u32 python_frames; /* entries over all chunks, boundary entries included */
   __u32 python_chunks;
   __u32 python_end; /* enum lumbre_python_end */
-  __u32 padding;
+  __s32 system_call; /* in kernel mode: orig_ax, the number of the system call if it is one; else -1 */
   __u64 stack_top; /* where the stack is known to end; 0: unknown */
   struct lumbre_registers registers;
 };

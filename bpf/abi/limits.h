@@ -10,6 +10,8 @@
 /* The user stack is copied in pieces of one page, from the stack pointer towards the root. */
 #define LUMBRE_STACK_CHUNK_BYTES 4096
 #define LUMBRE_MAX_STACK_CHUNKS 128
+/* Pages of it that may be unreadable (large local arrays that were never touched). */
+#define LUMBRE_MAX_STACK_HOLES 32
 
 #define LUMBRE_PYTHON_CHUNK_FRAMES 32
 #define LUMBRE_MAX_PYTHON_CHUNKS 32

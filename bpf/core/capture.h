@@ -70,6 +70,9 @@ static __always_inline void read_user_registers(const struct lumbre_pt_regs *int
     return;
   }
   copy_registers(&registers, &sample->registers);
+  if (sample->flags & LUMBRE_SAMPLE_IN_KERNEL) {
+    sample->system_call = registers.orig_ax;
+  }
   sample->flags |= LUMBRE_SAMPLE_USER_REGISTERS;
   if (registers.cs != LUMBRE_USER_CODE_SEGMENT_64) {
     sample->flags |= LUMBRE_SAMPLE_32BIT;
@@ -110,6 +113,7 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
   sample->probability = request->probability;
   sample->weight = request->weight;
   sample->stack_end = LUMBRE_STACK_NONE;
+  sample->system_call = -1;
   read_task(task, &sample->task);
   unsigned long cs = 0;
   bpf_probe_read_kernel(&cs, sizeof(cs), &interrupted->cs);

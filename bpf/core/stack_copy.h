@@ -34,7 +34,9 @@ struct stack_copy {
   __u64 next;
   __u64 top;
   __u32 chunks;
+  __u32 holes;
   __u32 end;
+  __u32 padding;
 };
 
 /* bpf_loop callback: one page. 1 ends the loop. */
@@ -56,6 +58,11 @@ static long copy_stack_page(__u32 index, void *context) {
   }
   if (bpf_probe_read_user(chunk->bytes, size, (const void *)copy->next)) {
     bpf_ringbuf_discard(chunk, BPF_RB_NO_WAKEUP);
+    /* A page that was never touched is no end: the callers' pages lie above it. */
+    copy->next += size;
+    if (copy->top && copy->holes++ < LUMBRE_MAX_STACK_HOLES) {
+      return 0;
+    }
     copy->end = LUMBRE_STACK_FAULT;
     return 1;
   }

@@ -13,6 +13,21 @@ const T* view(std::span<const std::byte> record) {
   return record.size() >= sizeof(T) ? reinterpret_cast<const T*>(record.data()) : nullptr;
 }
 
+// Fills up to where the next piece begins; false where it cannot be the next one.
+bool add_hole(StackSample& sample, std::uint64_t next_address) {
+  constexpr std::uint64_t kLargestHole =
+      std::uint64_t{LUMBRE_MAX_STACK_HOLES} * LUMBRE_STACK_CHUNK_BYTES;
+  const std::uint64_t end = sample.stack_start + sample.stack.size();
+  if (next_address < end || next_address - end > kLargestHole) {
+    return false;
+  }
+  if (next_address != end) {
+    sample.stack_holes.emplace_back(end, next_address);
+    sample.stack.resize(sample.stack.size() + (next_address - end));
+  }
+  return true;
+}
+
 void cut_text(char* text, std::size_t size) { text[size - 1] = '\0'; }
 
 void cut_names(lumbre_task& task) {
@@ -121,7 +136,7 @@ bool Decoder::add_stack_chunk(std::span<const std::byte> record) {
   if (sample.stack.empty()) {
     sample.stack_start = chunk->address;
     sample.stack.reserve(sample.sample.stack_chunks * std::size_t{LUMBRE_STACK_CHUNK_BYTES});
-  } else if (chunk->address != sample.stack_start + sample.stack.size()) {
+  } else if (!add_hole(sample, chunk->address)) {
     return false;
   }
   const auto* bytes = reinterpret_cast<const std::byte*>(chunk->bytes);

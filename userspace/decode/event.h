@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,7 +17,9 @@ struct StackSample {
   std::vector<std::uint64_t> kernel_stack;  // leaf first
   std::vector<lumbre_python_frame> python;  // leaf first, boundary entries included
   std::uint64_t stack_start = 0;            // address of stack[0]
-  std::vector<std::byte> stack;             // the copied user stack
+  std::vector<std::byte> stack;             // the copied user stack; zeros in its holes
+  // Address ranges inside it that could not be read.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> stack_holes;
 
   std::uint64_t time_ns() const { return sample.header.time_ns; }
 };

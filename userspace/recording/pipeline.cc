@@ -8,6 +8,8 @@
 namespace lumbre {
 namespace {
 
+constexpr std::uint64_t kEndedGraceNs = 500'000'000;
+
 std::uint64_t monotonic_now_ns() {
   timespec now = {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -87,6 +89,16 @@ void Pipeline::run_round() {
   // Older samples than this are all in: what is left of the sideband can be applied (and files
   // of short-lived processes be opened in time).
   apply_sideband_until(round_start_ns);
+  forget_ended(round_start_ns);
+}
+
+// A process is sampled after its end, too, while the kernel takes it apart.
+void Pipeline::forget_ended(std::uint64_t now_ns) {
+  while (!ended_.empty() && ended_.front().first < now_ns) {
+    processes_.remove(ended_.front().second);
+    codes_.forget_process(ended_.front().second);
+    ended_.pop_front();
+  }
 }
 
 void Pipeline::finish() {
@@ -114,12 +126,12 @@ void Pipeline::handle_process(const lumbre_process_record& record) {
     return;
   }
   if (record.change == LUMBRE_PROCESS_FORK) {
+    std::erase_if(ended_, [pid](const auto& ended) { return ended.second == pid; });
     live_targets_.insert(pid);
     ++seen_processes_;
   } else if (record.change == LUMBRE_PROCESS_EXIT) {
     live_targets_.erase(pid);
-    processes_.remove(pid);
-    codes_.forget_process(pid);
+    ended_.push_back({record.header.time_ns + kEndedGraceNs, pid});
   }
 }
 

@@ -55,6 +55,7 @@ class Pipeline {
  private:
   void note_python(const Process& process, const PythonRuntime& runtime, std::uint64_t bias);
   void apply_sideband_until(std::uint64_t time_ns);
+  void forget_ended(std::uint64_t now_ns);
   void handle(const Event& event);
   void handle_sample(const StackSample& sample);
   void handle_process(const lumbre_process_record& record);
@@ -75,6 +76,7 @@ class Pipeline {
   JoinedStack joined_;
   std::unordered_map<std::string, LabelSetId> label_sets_;
   std::set<std::uint32_t> live_targets_;
+  std::deque<std::pair<std::uint64_t, std::uint32_t>> ended_;  // until when, pid
   std::set<std::string> notes_;
   std::size_t seen_processes_ = 0;
   PipelineCounts counts_;

@@ -1,5 +1,8 @@
 #include "userspace/unwind/native_unwinder.h"
 
+#include <sys/syscall.h>
+
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -14,10 +17,10 @@ constexpr std::size_t kRuleCacheEntries = 1 << 15;
 class CopiedStack : public StackReader {
  public:
   explicit CopiedStack(const StackSample& sample)
-      : bytes_(sample.stack), start_(sample.stack_start) {}
+      : bytes_(sample.stack), holes_(sample.stack_holes), start_(sample.stack_start) {}
   bool read_word(std::uint64_t address, std::uint64_t& word) override {
     if (address < start_ || bytes_.size() < sizeof(word) ||
-        address - start_ > bytes_.size() - sizeof(word)) {
+        address - start_ > bytes_.size() - sizeof(word) || is_in_hole(address)) {
       failed_address_ = address;
       return false;
     }
@@ -25,9 +28,15 @@ class CopiedStack : public StackReader {
     return true;
   }
   std::uint64_t failed_address() const { return failed_address_; }
+  bool is_in_hole(std::uint64_t address) const {
+    return std::any_of(holes_.begin(), holes_.end(), [address](const auto& hole) {
+      return address + sizeof(address) > hole.first && address < hole.second;
+    });
+  }
 
  private:
   std::span<const std::byte> bytes_;
+  std::span<const std::pair<std::uint64_t, std::uint64_t>> holes_;
   std::uint64_t start_;
   std::uint64_t failed_address_ = 0;
 };
@@ -42,6 +51,24 @@ bool is_signal_return(const ElfFile& file, ImageAddress address) {
     return bytes.size() >= code.size() && std::memcmp(bytes.data(), code.data(), code.size()) == 0;
   };
   return starts_with(kLong) || starts_with(kShort);
+}
+
+bool is_main_thread(const StackSample& sample) {
+  return sample.sample.task.host_pid == sample.sample.task.host_tid;
+}
+
+// In the middle of an exec or an exit the registers are of an image whose memory is gone.
+void name_change_of_image(const StackSample& sample, NativeStack& stack) {
+  const int call = sample.sample.system_call;
+  if (call == __NR_execve || call == __NR_execveat) {
+    stack.end = NativeEnd::kExecuting;
+  } else if ((sample.sample.flags & LUMBRE_SAMPLE_IN_KERNEL) != 0 &&
+             sample.sample.stack_end == LUMBRE_STACK_NONE) {
+    stack.end = NativeEnd::kExiting;
+  } else {
+    return;
+  }
+  stack.end_module = kNoModule;
 }
 
 }  // namespace
@@ -110,8 +137,16 @@ std::optional<ProcessTable::Place> NativeUnwinder::place_frame(Walk& walk, Nativ
   return place;
 }
 
-NativeEnd NativeUnwinder::end_of_failed_read(const StackSample& sample, std::uint64_t address) {
+NativeEnd NativeUnwinder::end_of_failed_read(const Walk& walk) {
+  const StackSample& sample = walk.sample;
+  const std::uint64_t address = walk.memory.failed_address();
   const std::uint64_t copy_end = sample.stack_start + sample.stack.size();
+  // Before the first page that was readable: it begins below the stack pointer.
+  const bool is_before_copy =
+      address < sample.stack_start && address >= sample.sample.registers.value[LUMBRE_RSP];
+  if (is_before_copy || walk.memory.is_in_hole(address)) {
+    return NativeEnd::kStackNotReadable;
+  }
   if (address < sample.stack_start || address > copy_end + (64ULL << 20)) {
     return NativeEnd::kBrokenStack;
   }
@@ -134,7 +169,7 @@ NativeEnd NativeUnwinder::end_of_step(const Walk& walk, lumbre_step_result resul
     case LUMBRE_STEP_NO_RULE:
       return NativeEnd::kNoUnwindData;
     case LUMBRE_STEP_READ_FAULT:
-      return end_of_failed_read(walk.sample, walk.memory.failed_address());
+      return end_of_failed_read(walk);
     case LUMBRE_STEP_UNKNOWN_REGISTER:
     case LUMBRE_STEP_NEEDS_FULL:
       return NativeEnd::kUnsupportedRule;
@@ -158,7 +193,9 @@ bool NativeUnwinder::step(Walk& walk) {
   if (!cached.is_found) {
     const ImageAddress here{place->address.value + (walk.is_leaf_like ? 0 : 1)};
     if (!is_signal_return(*place->module->elf, here)) {
-      walk.stack.end = NativeEnd::kNoUnwindData;
+      // Where a program starts there is nothing above: its first stack pointer says that it is so.
+      const bool is_start = frame.sp == walk.sample.sample.stack_top && is_main_thread(walk.sample);
+      walk.stack.end = is_start ? NativeEnd::kRoot : NativeEnd::kNoUnwindData;
       return false;
     }
     rule.cfa_kind = LUMBRE_CFA_SIGNAL;
@@ -201,6 +238,9 @@ void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
       stack.end = NativeEnd::kTooManyFrames;
       return;
     }
+  }
+  if (stack.end != NativeEnd::kRoot) {
+    name_change_of_image(sample, stack);
   }
 }
 

@@ -14,21 +14,23 @@
 namespace lumbre {
 
 // Why a native walk ended short of the root; the sentence goes into "[truncated: ...]".
-#define LUMBRE_NATIVE_ENDS(X)                           \
-  X(kRoot, "")                                          \
-  X(kNoUserStack, "")                                   \
-  X(kNoMapping, "code outside every mapping")           \
-  X(kJitCode, "code made at run time")                  \
-  X(kUnreadableFile, "file not readable")               \
-  X(kNoUnwindData, "no unwind data")                    \
-  X(kUnsupportedRule, "unwind rule not supported")      \
-  X(kStackNotReadable, "stack page not readable")       \
-  X(kStackTooLong, "stack longer than the copy")        \
-  X(kRingBufferFull, "ring buffer full")                \
-  X(kBrokenStack, "unwind data does not fit the stack") \
-  X(kTooManyFrames, "stack depth limit")                \
-  X(k32Bit, "32-bit code")                              \
-  X(kProcessUnknown, "process gone before it was seen") \
+#define LUMBRE_NATIVE_ENDS(X)                             \
+  X(kRoot, "")                                            \
+  X(kNoUserStack, "")                                     \
+  X(kNoMapping, "code outside every mapping")             \
+  X(kJitCode, "code made at run time")                    \
+  X(kUnreadableFile, "file not readable")                 \
+  X(kNoUnwindData, "no unwind data")                      \
+  X(kUnsupportedRule, "unwind rule not supported")        \
+  X(kStackNotReadable, "stack page not readable")         \
+  X(kStackTooLong, "stack longer than the copy")          \
+  X(kRingBufferFull, "ring buffer full")                  \
+  X(kBrokenStack, "unwind data does not fit the stack")   \
+  X(kTooManyFrames, "stack depth limit")                  \
+  X(k32Bit, "32-bit code")                                \
+  X(kProcessUnknown, "process gone before it was seen")   \
+  X(kExecuting, "program being replaced by exec")         \
+  X(kExiting, "process exiting, its memory already gone") \
   X(kNotVisible, "process outside Lumbre's PID namespace")
 
 enum class NativeEnd : std::uint8_t {
@@ -70,7 +72,7 @@ class NativeUnwinder {
   bool step(Walk& walk);
   const CachedRule& find_rule(Module& module, ImageAddress address);
   std::optional<ProcessTable::Place> place_frame(Walk& walk, NativeFrame& frame);
-  static NativeEnd end_of_failed_read(const StackSample& sample, std::uint64_t address);
+  static NativeEnd end_of_failed_read(const Walk& walk);
   static NativeEnd end_of_step(const Walk& walk, lumbre_step_result result);
 
   ProcessTable& processes_;

@@ -79,10 +79,21 @@ TEST_F(DecoderTest, RefusesARecordOfAnotherVersionAndAShortOne) {
   EXPECT_EQ(decoder_.malformed_records(), 2u);
 }
 
-TEST_F(DecoderTest, RefusesAChunkThatDoesNotFollowTheOneBefore) {
+TEST_F(DecoderTest, KeepsAnUnreadablePageBetweenTwoChunksAsAHole) {
   add_sample(10, 0, 2, 0, 0);
   add_chunk(10, 0, 0x7000, 0x1000);
   add_chunk(10, 0, 0x9000, 0x1000);
+  ASSERT_EQ(events_.size(), 1u);
+  const auto& sample = std::get<StackSample>(events_[0]);
+  EXPECT_EQ(sample.stack.size(), 0x3000u);
+  ASSERT_EQ(sample.stack_holes.size(), 1u);
+  EXPECT_EQ(sample.stack_holes[0], (std::pair<std::uint64_t, std::uint64_t>{0x8000, 0x9000}));
+}
+
+TEST_F(DecoderTest, RefusesAChunkThatDoesNotFollowTheOneBefore) {
+  add_sample(10, 0, 2, 0, 0);
+  add_chunk(10, 0, 0x7000, 0x1000);
+  add_chunk(10, 0, 0x6000, 0x1000);
   ASSERT_EQ(events_.size(), 1u);
   EXPECT_EQ(std::get<StackSample>(events_[0]).stack.size(), 0x1000u);
   EXPECT_EQ(decoder_.malformed_records(), 1u);
