@@ -207,8 +207,12 @@ std::vector<Definition> find_definitions(const LoadedImage& image) {
 }
 
 // Places in PyTypeObject of CPython 3.8-3.14, with PyVarObject of 24 bytes before it.
+constexpr std::size_t kTypeReferences = 0;
+constexpr std::size_t kTypeOfType = 8;
+constexpr std::size_t kTypeLength = 16;
 constexpr std::size_t kTypeName = 24;
 constexpr std::size_t kTypeBasicSize = 32;
+constexpr std::size_t kTypeItemSize = 40;
 constexpr std::size_t kTypeDealloc = 48;
 constexpr std::size_t kTypeFlags = 168;
 constexpr std::size_t kTypeDoc = 176;
@@ -216,6 +220,14 @@ constexpr std::size_t kTypeMethods = 232;
 constexpr std::size_t kTypeMembers = 240;
 constexpr std::size_t kTypeGetSet = 248;
 constexpr std::size_t kTypeBytes = 256;  // as much of it as is read
+
+// One, or the count of objects that are never freed (3.12+: the upper half may hold flags); never
+// the address that a word of another struct is likely to be.
+bool is_static_reference_count(std::uint64_t word) {
+  constexpr std::uint32_t kSmallestImmortal = 0x3fffffff;
+  const auto count = static_cast<std::uint32_t>(word);
+  return word == 1 || count >= kSmallestImmortal;
+}
 
 // "list" or "deque" (of "collections.deque") if a PyTypeObject begins here.
 std::string_view class_at(const LoadedImage& image, const LoadedImage::Part& part, std::size_t at) {
@@ -227,7 +239,10 @@ std::string_view class_at(const LoadedImage& image, const LoadedImage::Part& par
   };
   const std::uint64_t dealloc = part.word(at + kTypeDealloc);
   const std::uint64_t doc = part.word(at + kTypeDoc);
-  if (part.word(at + kTypeBasicSize) > kMaxObjectBytes || part.word(at + kTypeFlags) >= kMaxFlags ||
+  if (!is_static_reference_count(part.word(at + kTypeReferences)) ||
+      !is_data_or_null(kTypeOfType) || part.word(at + kTypeLength) != 0 ||
+      part.word(at + kTypeBasicSize) > kMaxObjectBytes ||
+      part.word(at + kTypeItemSize) > kMaxObjectBytes || part.word(at + kTypeFlags) >= kMaxFlags ||
       (dealloc != 0 && !image.is_function_start(dealloc)) ||
       (doc != 0 && !image.is_read_only(doc)) || !is_data_or_null(kTypeMembers) ||
       !is_data_or_null(kTypeGetSet)) {
