@@ -84,6 +84,13 @@ std::uint64_t FrameNamer::function_start(const Frame& frame) {
   return rows.empty() ? frame.address : rows.front().start.value;
 }
 
+const MethodName* FrameNamer::find_method(const Frame& frame) {
+  if (!sources_.modules().at(frame.owner).python.has_value()) {
+    return nullptr;
+  }
+  return sources_.names_of(frame.owner).find_method({function_start(frame)});
+}
+
 output::Location FrameNamer::native_location(const Frame& frame) {
   ModuleNames& names = sources_.names_of(frame.owner);
   output::Location location;
@@ -105,7 +112,12 @@ output::Location FrameNamer::native_location(const Frame& frame) {
   if (location.lines.empty() && symbol.has_value()) {
     location.lines.push_back({add_function(std::string(symbol->name), "", 0), 0, 0});
   }
-  if (location.lines.empty()) {
+  if (!location.lines.empty()) {
+    return location;
+  }
+  if (const MethodName* method = find_method(frame)) {
+    location.lines = text_location(method->name, location.kind).lines;
+  } else {
     const std::string name =
         with_offset(file_name(sources_.modules().at(frame.owner).path), function_start(frame));
     location.kind = output::FrameKind::kUnknown;
@@ -181,8 +193,12 @@ bool FrameNamer::is_plumbing(FrameId id) {
   } else if (is_new && frame.kind == FrameKind::kNative &&
              sources_.modules().at(frame.owner).python.has_value()) {
     const auto symbol = sources_.names_of(frame.owner).find_symbol({frame.address});
-    // Functions of a stripped interpreter without a name may be anything: they are shown.
-    known->second = symbol.has_value() && is_interpreter_plumbing(symbol->name);
+    // In a stripped interpreter what Python code can call is known by its data: what is neither
+    // exported nor a method is how it gets from one to the next. Without that data it may be
+    // anything, and is shown.
+    known->second = symbol.has_value() ? is_interpreter_plumbing(symbol->name)
+                                       : find_method(frame) == nullptr &&
+                                             sources_.names_of(frame.owner).has_methods();
   }
   return known->second;
 }

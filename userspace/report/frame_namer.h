@@ -32,6 +32,8 @@ class FrameNamer {
   output::LocationId make_location(const Frame& frame);
   output::Location native_location(const Frame& frame);
   std::uint64_t function_start(const Frame& frame);
+  // Of an interpreter without symbols: what its own data says, or null.
+  const MethodName* find_method(const Frame& frame);
   output::Location python_location(const Frame& frame);
   output::Location kernel_location(const Frame& frame);
   output::Location text_location(const std::string& text, output::FrameKind kind);

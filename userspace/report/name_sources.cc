@@ -8,6 +8,7 @@ ModuleNames::ModuleNames(Module& module) : symbols_(module.symbols()) {
   if (module.elf == nullptr) {
     return;
   }
+  interpreter_ = module.python.has_value() ? module.elf : nullptr;
   std::shared_ptr<ElfFile> with_lines = module.elf;
   if (module.elf->find_section(".debug_info") == nullptr) {
     auto found = find_debug_file(*module.elf, module.path, {module.target_root, ""});
@@ -34,6 +35,14 @@ std::optional<ElfSymbol> ModuleNames::find_symbol(ImageAddress address) const {
 
 std::vector<SourceFrame> ModuleNames::find_source(ImageAddress address) const {
   return lines_ == nullptr ? std::vector<SourceFrame>() : lines_->find(address);
+}
+
+const MethodName* ModuleNames::find_method(ImageAddress function_start) {
+  if (interpreter_ != nullptr) {
+    methods_ = find_method_names(*interpreter_);
+    interpreter_ = nullptr;
+  }
+  return lumbre::find_method(methods_, function_start);
 }
 
 ModuleNames& NameSources::names_of(ModuleId id) {

@@ -9,6 +9,7 @@
 
 #include "symbolizer/dwarf/source_lines.h"
 #include "symbolizer/kallsyms.h"
+#include "symbolizer/python/method_names.h"
 #include "userspace/process/module_cache.h"
 
 namespace lumbre {
@@ -21,6 +22,10 @@ class ModuleNames {
   std::optional<ElfSymbol> find_symbol(ImageAddress address) const;
   // Innermost inlined function first; empty where nothing is known.
   std::vector<SourceFrame> find_source(ImageAddress address) const;
+  // The method of an interpreter whose function begins here; null where its data names none. They
+  // are searched for when first asked; other modules have none.
+  const MethodName* find_method(ImageAddress function_start);
+  bool has_methods() const { return !methods_.empty(); }  // as far as they were searched for
   bool has_lines() const { return lines_ != nullptr; }
   void release_pages() {
     if (lines_ != nullptr) {
@@ -30,6 +35,8 @@ class ModuleNames {
 
  private:
   const SymbolIndex* symbols_ = nullptr;
+  std::shared_ptr<ElfFile> interpreter_;  // null: the module holds none, or its methods are known
+  std::vector<MethodName> methods_;
   std::shared_ptr<ElfFile> debug_file_;
   std::shared_ptr<const SymbolIndex> debug_symbols_;
   std::unique_ptr<SourceLines> lines_;
