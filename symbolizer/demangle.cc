@@ -22,7 +22,7 @@ std::optional<std::string> demangle_cxx(std::string_view mangled) {
   if (!starts_with(mangled, "_Z") && !starts_with(mangled, "___Z")) {
     return std::nullopt;
   }
-  if (!is_cheap_to_demangle(mangled.substr(mangled.find('Z') - 1))) {
+  if (!is_safe_to_demangle(mangled.substr(mangled.find('Z') - 1))) {
     return std::nullopt;
   }
   int status = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "symbolizer/demangle_cost.h"
 
 namespace lumbre {
@@ -77,7 +79,32 @@ TEST(Demangle, LeavesNamesThatWouldExplodeAsTheyAre) {
     bomb += "S_I" + previous + previous + "E";
   }
   EXPECT_EQ(demangle(bomb), bomb);
-  EXPECT_FALSE(is_cheap_to_demangle(bomb));
+  EXPECT_FALSE(is_safe_to_demangle(bomb));
+}
+
+TEST(Demangle, SurvivesBrokenNames) {
+  std::mt19937 random(3);
+  for (const std::string name :
+       {"_ZNSt8functionIFvRN4llvm2IREEEaSIZNKS0_6Helper7tryFoldEPNS0_7GSelectERS4_E3$_"
+        "1EENSt9enable_"
+        "ifIXsr9_CallableINSt5decayIT_E4typeEEE5valueES9_E4typeEOSD_",
+        "_Z1fIiEDTclcvT__Efp_EES0_RA10_KcPFviEMN1A1BEiDpT0_Dv4_fU8__vectorfLi5ELb1E",
+        "_ZZN1A1fEvENKUlT_E0_clIiEEDaS0_", "_ZThn16_N1A1fEv", "_ZGVZ1fvE1x", "_ZTCN1AE0_1B",
+        "_RINvXs_C1aINtC1b1TShENtB2_1U1fRL_hKj7b_DNtC1c1VEL_FG_UKCRL0_hEuE",
+        "_ZN60_$LT$a..b$u20$as$u20$c..d$GT$3fmt17h0123456789abcdefE.llvm.7"}) {
+    for (std::size_t size = 0; size <= name.size(); ++size) {
+      demangle(name.substr(0, size));
+      display_name(name.substr(size));
+    }
+    for (int round = 0; round < 3000; ++round) {
+      std::string broken = name;
+      for (int i = 0; i < 3; ++i) {
+        broken[2 + random() % (broken.size() - 2)] =
+            round % 2 == 0 ? name[random() % name.size()] : static_cast<char>(random());
+      }
+      EXPECT_FALSE(display_name(broken).empty());
+    }
+  }
 }
 
 TEST(DemangleCost, IsAnUpperEstimate) {
