@@ -8,6 +8,7 @@
 
 #include "symbolizer/base/byte_reader.h"
 #include "symbolizer/elf/function_starts.h"
+#include "symbolizer/python/method_bodies.h"
 
 namespace lumbre {
 namespace {
@@ -320,6 +321,9 @@ std::vector<MethodName> find_method_names(const ElfFile& file) {
     }
     begin = end;
   }
+  const std::vector<MethodName> bodies = find_method_bodies(file, names);
+  names.insert(names.end(), bodies.begin(), bodies.end());
+  std::ranges::sort(names, {}, &MethodName::function);
   return names;
 }
 
