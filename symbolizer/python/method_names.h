@@ -5,7 +5,7 @@
 // hold, and the function must begin where the unwind data says that one begins. A class is named
 // where a static PyTypeObject (Include/cpython/object.h, 3.8-3.14 with the GIL) has the array as
 // its methods; otherwise the method's plain name is given.
-// One pass over relocations and writable data (about 10 ms for CPython); any thread.
+// One pass over relocations and writable data (up to 0.1 s for CPython); any thread.
 #pragma once
 
 #include <span>

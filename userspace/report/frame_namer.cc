@@ -60,7 +60,7 @@ output::FunctionId FrameNamer::add_function(const std::string& symbol_name, cons
   const std::string whole = demangle(symbol_name);
   const auto [short_name, is_new] = short_names_.try_emplace(symbol_name);
   if (is_new) {
-    short_name->second = shorten_for_display(whole);
+    short_name->second = display_name(symbol_name);
   }
   return profile_.add_function({profile_.intern(short_name->second), profile_.intern(whole),
                                 profile_.intern(file), start_line});
