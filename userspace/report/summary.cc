@@ -214,10 +214,10 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
   }
   const double bpf_s = static_cast<double>(facts.bpf_cost.run_time_ns) * 1e-9;
   std::snprintf(line, sizeof(line),
-                "Lumbre's own cost: %.2f s of CPU (%.2f%% of one), %.3f s of it per second in the "
-                "kernel programs, %.0f MB of memory, %.0f MB of kernel memory\n",
-                facts.own_cpu_s + bpf_s, 100 * (facts.own_cpu_s + bpf_s) / facts.duration_s,
-                bpf_s / facts.duration_s, static_cast<double>(facts.own_peak_rss_bytes) / 1e6,
+                "Lumbre's own cost: %.2f s of CPU (%.2f%% of one CPU; %.3f s of it in the kernel "
+                "programs), %.0f MB of memory, %.0f MB of kernel memory\n",
+                facts.own_cpu_s + bpf_s, 100 * (facts.own_cpu_s + bpf_s) / facts.duration_s, bpf_s,
+                static_cast<double>(facts.own_peak_rss_bytes) / 1e6,
                 static_cast<double>(facts.kernel_memory_bytes) / 1e6);
   return text + line;
 }
