@@ -7,9 +7,10 @@ namespace lumbre::itanium {
 
 std::optional<Tree> Parser::run() {
   expect("_Z");
-  tree_.nodes.reserve(text_.size() + 8);
+  tree_.nodes.resize(text_.size() + 8);
   tree_.items.reserve(text_.size() / 2);
   substitutions_.reserve(32);
+  scratch_.reserve(32);
   NodeId root = encoding();
   if (peek() == '.' && root != kNone) {
     root = clone_suffixes(root);

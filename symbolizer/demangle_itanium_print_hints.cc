@@ -9,27 +9,26 @@
 namespace lumbre::itanium {
 namespace {
 
-constexpr std::size_t kMaxHintSize = 40;
-constexpr std::size_t kMaxListSize = 24;
+constexpr std::size_t kMaxHintSize = 80;
+constexpr std::size_t kMaxListSize = 28;
 
 // Names that say nothing without the class that they belong to.
 bool is_generic(std::string_view name) {
-  constexpr std::string_view kNames[] = {"operator()", "call",      "apply",   "invoke",
-                                         "__invoke",   "_M_invoke", "_FUN",    "run",
-                                         "Run",        "Invoke",    "execute", "do_call"};
+  constexpr std::string_view kNames[] = {"operator()", "call",    "apply", "invoke", "__invoke",
+                                         "_M_invoke",  "_FUN",    "run",   "Run",    "Invoke",
+                                         "execute",    "do_call", "fn"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 }  // namespace
 
 void Printer::print_hint(NodeId list) {
-  if (style_ == Style::kShortest) {
-    return;
-  }
   const auto items = tree_.list(list);
   const std::string hint = first_hint(items);
-  if (hint.empty()) {
+  if (hint.empty() && style_ != Style::kShortest) {
     print_short_arguments(items);
+  }
+  if (hint.empty()) {
     return;
   }
   // Once is enough: what is nested in generic code repeats it at each level.
@@ -106,6 +105,9 @@ std::string Printer::last_part(NodeId name) const {
     }
   }
   const Node& node = at(name);
+  if (owner != kNone && (node.kind == Kind::kLambda || node.kind == Kind::kUnnamed)) {
+    return last_part(owner);
+  }
   std::string text(node.text);
   if (node.kind == Kind::kDestructor || node.kind == Kind::kOperator) {
     text.insert(0, node.kind == Kind::kOperator ? "operator" : "~");
@@ -117,38 +119,50 @@ std::string Printer::last_part(NodeId name) const {
   return text;
 }
 
-// What the standard library puts in lists unasked.
+// What the standard library and PyTorch put in lists unasked.
 bool Printer::is_default_argument(NodeId id) const {
   const Node& node = at(id);
+  if (node.kind == Kind::kLiteral) {
+    return last_part(node.a) == "_Lock_policy";
+  }
   if (node.kind != Kind::kTemplate) {
     return false;
   }
-  const Node& name = at(node.a);
-  constexpr std::string_view kNames[] = {"allocator", "char_traits", "less",
-                                         "hash",      "equal_to",    "default_delete"};
-  if (name.kind == Kind::kStandard) {
-    return name.text == "std::allocator";
-  }
-  return name.kind == Kind::kNested && at(name.a).text == "std" &&
-         std::find(std::begin(kNames), std::end(kNames), at(name.b).text) != std::end(kNames);
+  constexpr std::string_view kNames[] = {
+      "allocator", "char_traits",    "less",           "hash",
+      "equal_to",  "default_delete", "std::allocator", "intrusive_target_default_null_type"};
+  return std::find(std::begin(kNames), std::end(kNames), last_part(node.a)) != std::end(kNames);
 }
 
 void Printer::print_short_arguments(std::span<const NodeId> items) {
+  std::vector<NodeId> shown(items.begin(), items.begin() + (items.empty() ? 0 : 1));
+  for (const NodeId item : items.subspan(shown.size())) {
+    if (!is_default_argument(item)) {
+      shown.push_back(item);
+    }
+  }
+  // Without the namespaces where they are what takes the room.
+  if (!print_arguments_that_fit(shown)) {
+    const bool outer = std::exchange(has_scopes_, false);
+    print_arguments_that_fit(shown);
+    has_scopes_ = outer;
+  }
+}
+
+bool Printer::print_arguments_that_fit(std::span<const NodeId> items) {
   const auto start = out_.size();
   const auto outer_limit = max_size_;
   max_size_ = std::min(max_size_, start + kMaxListSize + 1);
-  while (!items.empty() && is_default_argument(items.back())) {
-    items = items.first(items.size() - 1);
-  }
   put(ends_with('<') ? " <" : "<");
   const auto content = out_.size();
   print_list(items);
   max_size_ = outer_limit;
   if (out_.size() == content || out_.size() > start + kMaxListSize) {
     out_.cut(start);
-    return;
+    return false;
   }
   put(">");
+  return true;
 }
 
 }  // namespace lumbre::itanium

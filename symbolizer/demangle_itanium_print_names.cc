@@ -14,8 +14,10 @@ void Printer::print_numbered(std::string_view before, std::uint32_t number,
 
 void Printer::print_name(const Node& node) {
   switch (node.kind) {
-    case Kind::kName:
     case Kind::kStandard:
+      put(has_scopes_ ? node.text : node.text.substr(node.text.find(':') == 3 ? 5 : 0));
+      return;
+    case Kind::kName:
     case Kind::kConstructor:
       put(node.text);
       return;
@@ -24,8 +26,10 @@ void Printer::print_name(const Node& node) {
       put(node.text);
       return;
     case Kind::kNested:
-      print(node.a);
-      put("::");
+      if (has_scopes_) {
+        print(node.a);
+        put("::");
+      }
       print(node.b);
       return;
     case Kind::kLocal:
@@ -109,6 +113,10 @@ void Printer::print_encoding(const Node& node) {
 }
 
 void Printer::print_local(const Node& node) {
+  if (!has_scopes_) {
+    print(node.b);
+    return;
+  }
   // The return type of the function is not that of what is in it.
   if (at(node.a).kind == Kind::kFunction) {
     print_function(at(node.a), /*has_return_type=*/false);

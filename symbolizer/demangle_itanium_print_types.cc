@@ -129,7 +129,9 @@ void Printer::left_of_other_type(const Node& node) {
     case Kind::kFunctionType:
       if (node.a != kNone) {
         left(node.a);
-        put(" ");
+        const bool is_declarator =
+            at(node.a).kind == Kind::kPointer && shape_of(at(node.a).a) != Shape::kOther;
+        put(is_declarator ? "" : " ");
       }
       return;
     case Kind::kThrows:

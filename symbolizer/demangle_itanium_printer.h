@@ -18,7 +18,7 @@ namespace lumbre::itanium {
 enum class Style : std::uint8_t {
   kWhole,
   kShort,     // template arguments as hints, parameters of lambdas where they are few
-  kShortest,  // neither
+  kShortest,  // hints only where they name a function, no parameters
 };
 
 // A string that grows cheaply by small pieces.
@@ -117,6 +117,7 @@ class Printer {
   std::string first_hint(std::span<const NodeId> items);
   std::string last_part(NodeId name) const;
   void print_short_arguments(std::span<const NodeId> items);
+  bool print_arguments_that_fit(std::span<const NodeId> items);
   bool is_default_argument(NodeId id) const;
 
   // demangle_itanium_print_types.cc: C++ declarators have a part on each side of a name.
@@ -155,6 +156,7 @@ class Printer {
   std::size_t max_size_ = kMaxSize;
   std::size_t steps_ = 0;
   bool failed_ = false;
+  bool has_scopes_ = true;  // of names
   int depth_ = 0;
   int lambda_depth_ = 0;  // within its parameters, where template parameters are "auto"
   const Scope* scope_ = nullptr;

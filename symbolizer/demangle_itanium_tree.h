@@ -100,13 +100,17 @@ struct Node {
 // Holds views into the mangled text, which has to outlive it.
 struct Tree {
   std::vector<Node> nodes = std::vector<Node>(1);
+  std::size_t count = 1;  // of the nodes in use
   std::vector<NodeId> items;
   NodeId root = kNone;
 
   const Node& at(NodeId id) const { return nodes[id]; }
   NodeId add(const Node& node) {
-    nodes.push_back(node);
-    return static_cast<NodeId>(nodes.size() - 1);
+    if (count == nodes.size()) {
+      nodes.resize(2 * nodes.size());
+    }
+    nodes[count] = node;
+    return static_cast<NodeId>(count++);
   }
   std::span<const NodeId> list(NodeId id) const {
     const Node& node = nodes[id];
