@@ -39,7 +39,7 @@ class Output(harness.RecordingTest):
             recorded = self.record_pid(process.pid, 2)
         self.assert_named(recorded, HOSTILE_C_NAME)
         names = {frame.name for s in recorded.cpu.samples for frame in s.frames}
-        self.assertIn("hostile::operator<<", names)
+        self.assertTrue(any(n.startswith("hostile::operator<<") for n in names), names)
         self.assert_valid_xml(recorded.out / "cpu.svg")
         text = (recorded.out / "cpu.svg").read_text()
         self.assertNotIn("uote<&>", text.replace("&lt;&amp;&gt;", ""))

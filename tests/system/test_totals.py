@@ -41,9 +41,10 @@ class ScheduledTime:
 
 
 class Totals(harness.RecordingTest):
-    def check(self, shown, truth, samples, share=0.01):
-        """Within 1% plus the sampling error (95%, as if the samples were independent)."""
-        allowed = truth * (share + 1.96 / math.sqrt(max(samples, 1)))
+    def check(self, shown, truth, samples, stolen, share=0.01):
+        """Within 1% plus the sampling error (95%, as if the samples were independent), plus what
+        the hypervisor took: the scheduler's accounts leave it out, a timer can not."""
+        allowed = truth * (share + 1.96 / math.sqrt(max(samples, 1))) + stolen
         print(f"{shown:.4f} s shown, {truth:.4f} s scheduled, {allowed:.4f} s allowed")
         self.assertLessEqual(abs(shown - truth), allowed)
 
@@ -55,7 +56,12 @@ class Totals(harness.RecordingTest):
             finally:
                 follower.stop()
         truth = follower.during(recorded.cpu)
-        self.check(recorded.cpu.total("cpu") * 1e-9, truth, recorded.cpu.total("samples"))
+        self.check(
+            recorded.cpu.total("cpu") * 1e-9,
+            truth,
+            recorded.cpu.total("samples"),
+            recorded.summary["stolen_cpu_s"],
+        )
 
     def test_launched_command_from_start_to_end(self):
         out = self.folder / "out"
@@ -65,7 +71,9 @@ class Totals(harness.RecordingTest):
         self.assertEqual(0, done.returncode, done.stderr)
         measured = json.loads(done.stdout.splitlines()[1])
         profile = pprof_reader.read(out / "cpu.pb.gz")
-        self.check(profile.total("cpu") * 1e-9, sum(measured.values()), profile.total("samples"))
+        stolen = json.loads((out / "summary.json").read_text())["stolen_cpu_s"]
+        shown, count = profile.total("cpu") * 1e-9, profile.total("samples")
+        self.check(shown, sum(measured.values()), count, stolen)
 
     def test_short_lived_children_are_counted_and_named(self):
         with harness.puppet("fork_storm", 5, 40, 8) as process:
@@ -83,7 +91,7 @@ class Totals(harness.RecordingTest):
         )
         # The storm had begun before the recording: a part of the first second is missing.
         self.assertGreater(seconds, 0.75 * children)
-        self.assertLess(seconds, 1.1 * children)
+        self.assertLess(seconds, 1.1 * children + recorded.summary["stolen_cpu_s"])
         in_life = sum(
             s.values[0] for s in samples if any(f.name == "short_life" for f in s.frames)
         )
@@ -108,7 +116,7 @@ class Totals(harness.RecordingTest):
         event = recorded.event
         counted = event["shown"] + sum(event["lost"].values())
         self.assertEqual(event["samples"], counted)
-        self.check(counted / FREQUENCY, truth, counted)
+        self.check(counted / FREQUENCY, truth, counted, recorded.summary["stolen_cpu_s"])
         spins, total = recorded.count(lambda s: "short_life" in s)
         self.assertGreater(spins, 0.1 * total, harness.top_stacks(recorded))
 
@@ -126,7 +134,9 @@ class Totals(harness.RecordingTest):
         self.assertEqual(event["samples"], event["shown"] + lost)
         self.assertEqual(event["shown"], recorded.cpu.total("samples"))
         truth = follower.during(recorded.cpu)
-        self.check(event["samples"] / 999, truth, event["samples"])
+        self.check(
+            event["samples"] / 999, truth, event["samples"], recorded.summary["stolen_cpu_s"]
+        )
         self.assertTrue(any("lost" in c for c in recorded.cpu.comments), recorded.cpu.comments)
 
 

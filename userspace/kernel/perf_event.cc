@@ -184,21 +184,27 @@ Result<CpuSampling> open_cpu_sampling(SamplingClock clock, std::uint32_t frequen
   return sampling;
 }
 
-std::uint64_t busy_time_ns(const std::string& proc_stat, long ticks_per_second) {
+MachineTimes machine_times(const std::string& proc_stat, long ticks_per_second) {
   std::istringstream lines(proc_stat);
   std::uint64_t busy_ticks = 0;
+  std::uint64_t stolen_ticks = 0;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     std::string name;
     std::uint64_t user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0;
     if (fields >> name && name.starts_with("cpu") && name != "cpu" &&
         fields >> user >> nice >> system >> idle >> iowait >> irq >> softirq) {
+      std::uint64_t steal = 0;
+      fields >> steal;
       busy_ticks += user + nice + system + irq + softirq;
+      stolen_ticks += steal;
     }
   }
-  return ticks_per_second > 0
-             ? busy_ticks * 1'000'000'000ULL / static_cast<std::uint64_t>(ticks_per_second)
-             : 0;
+  if (ticks_per_second <= 0) {
+    return {};
+  }
+  const std::uint64_t ns_per_tick = 1'000'000'000ULL / static_cast<std::uint64_t>(ticks_per_second);
+  return {busy_ticks * ns_per_tick, stolen_ticks * ns_per_tick};
 }
 
 }  // namespace lumbre

@@ -57,9 +57,13 @@ SamplingClock find_sampling_clock();
 Result<CpuSampling> open_cpu_sampling(SamplingClock clock, std::uint32_t frequency_hz,
                                       int program_fd);
 
-// Nanoseconds that the CPUs were not idle since boot, all added up, from the text of /proc/stat
-// (lines "cpuN user nice system idle iowait irq softirq ...", in clock ticks, guest time included
-// in user time); 0 where it does not parse.
-std::uint64_t busy_time_ns(const std::string& proc_stat, long ticks_per_second);
+// What the CPUs did since boot, all added up.
+struct MachineTimes {
+  std::uint64_t busy_ns = 0;    // neither idle nor stolen
+  std::uint64_t stolen_ns = 0;  // a CPU wanted to run and its hypervisor ran something else
+};
+// From the text of /proc/stat (lines "cpuN user nice system idle iowait irq softirq steal ...", in
+// clock ticks, guest time included in user time); zeros where it does not parse.
+MachineTimes machine_times(const std::string& proc_stat, long ticks_per_second);
 
 }  // namespace lumbre

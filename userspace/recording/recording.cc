@@ -44,11 +44,11 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-std::uint64_t machine_busy_ns() {
+MachineTimes read_machine_times() {
   std::ifstream file("/proc/stat");
   std::stringstream text;
   text << file.rdbuf();
-  return busy_time_ns(text.str(), ::sysconf(_SC_CLK_TCK));
+  return machine_times(text.str(), ::sysconf(_SC_CLK_TCK));
 }
 
 BpfSettings settings_for(const RecordOptions& options, SamplingClock clock) {
@@ -127,7 +127,7 @@ Result<void> Recording::start_sampling() {
   for (PerfEvent& event : events_) {
     LUMBRE_TRY(event.enable());
   }
-  busy_at_start_ns_ = machine_busy_ns();
+  machine_at_start_ = read_machine_times();
   start_ = Clock::now();
   next_checkpoint_ = start_ + kCheckpointInterval;
   facts_.start_wall_ns = clock_ns(CLOCK_REALTIME);
@@ -200,20 +200,22 @@ void Recording::save_checkpoint() {
       Clock::now() + std::max<Clock::duration>(kCheckpointInterval, took * kCheckpointShare);
 }
 
-// How long a cycle took on the average: the CPUs' busy time over the cycles they counted in it.
-void Recording::read_cycle_length() {
+// Also how long a cycle took on the average: the CPUs' busy time over the cycles they counted in it.
+void Recording::read_machine_facts() {
   std::uint64_t cycles = 0;
   for (const PerfEvent& event : events_) {
     cycles += event.read_count().value_or(0);
   }
-  const std::uint64_t busy_ns = machine_busy_ns() - busy_at_start_ns_;
+  const MachineTimes now = read_machine_times();
+  const std::uint64_t busy_ns = now.busy_ns - machine_at_start_.busy_ns;
+  facts_.stolen_ns = now.stolen_ns - machine_at_start_.stolen_ns;
   if (facts_.clock == SamplingClock::kCycles && cycles != 0) {
     facts_.ns_per_weight = static_cast<double>(busy_ns) / static_cast<double>(cycles);
   }
 }
 
 void Recording::read_facts() {
-  read_cycle_length();
+  read_machine_facts();
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   facts_.duration_s = elapsed.count();
   facts_.counters = bpf_->read_counters();

@@ -29,6 +29,7 @@ struct RecordingFacts {
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_boot_ns = 0;
   double duration_s = 0;
+  std::uint64_t stolen_ns = 0;  // by the hypervisor, from all CPUs together
   double ns_per_weight = 1;  // converts the samples' weights: 1 unless they are cycles
   CounterValues counters{};
   ProgramCost bpf_cost;
@@ -66,7 +67,7 @@ class Recording {
   void wait_for_events(int timeout_ms) const;
   void finish();
   void read_facts();
-  void read_cycle_length();
+  void read_machine_facts();
   void show_progress();
   void save_checkpoint();
 
@@ -80,7 +81,7 @@ class Recording {
   std::chrono::steady_clock::time_point next_progress_;
   std::chrono::steady_clock::time_point next_checkpoint_;
   std::function<void()> checkpoint_;
-  std::uint64_t busy_at_start_ns_ = 0;
+  MachineTimes machine_at_start_;
   int command_status_ = 0;
   bool shows_progress_ = false;
 };

@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kNotableStolenShare = 0.02;  // of the time shown
+
 const char* mode_name(TargetMode mode) {
   switch (mode) {
     case TargetMode::kWholeMachine:
@@ -152,6 +154,7 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
   json["kernel"] = kernel_release();
   json["clock"] = clock_name(facts.clock);
   json["frequency_hz"] = facts.options.frequency_hz;
+  json["stolen_cpu_s"] = rounded(static_cast<double>(facts.stolen_ns) * 1e-9);
   json["events"]["cpu"] = event_json(facts, pipeline);
   json["uprobes"] = Json::array();
   json["cost"] = cost_json(facts);
@@ -198,6 +201,14 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
             " of samples have no name for what ran\n";
   } else {
     text += "  the target used no CPU: it slept or waited all the time\n";
+  }
+  const double stolen_s = static_cast<double>(facts.stolen_ns) * 1e-9;
+  if (stolen_s > kNotableStolenShare * cpu_s) {
+    std::snprintf(line, sizeof(line),
+                  "  note: the hypervisor took %.2f s from this machine's CPUs; what they were "
+                  "running then may be shown with that much more\n",
+                  stolen_s);
+    text += line;
   }
   if (pipeline.store().untimed() != 0) {
     text += "  note: timeline.pftrace lacks the last " +

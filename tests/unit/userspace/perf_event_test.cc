@@ -12,16 +12,20 @@ TEST(CpuList, ReadsSinglesAndRanges) {
 
 TEST(CpuList, IsEmptyForTextThatIsNone) { EXPECT_TRUE(parse_cpu_list("none").empty()); }
 
-TEST(BusyTime, AddsUpWhatTheCpusDidBesidesIdling) {
+TEST(MachineTimes, AddUpWhatTheCpusDidBesidesIdling) {
   const std::string text =
       "cpu  300 20 30 4000 50 6 7 0 0 0\n"
-      "cpu0 100 10 10 2000 25 3 4 0 0 0\n"
+      "cpu0 100 10 10 2000 25 3 4 7 0 0\n"
       "cpu1 200 10 20 2000 25 3 3 0 0 0\n"
       "intr 12345\n";
-  EXPECT_EQ(busy_time_ns(text, 100), 3'630'000'000u);
+  EXPECT_EQ(machine_times(text, 100).busy_ns, 3'630'000'000u);
+  EXPECT_EQ(machine_times(text, 100).stolen_ns, 70'000'000u);
 }
 
-TEST(BusyTime, IsZeroForTextThatIsNone) { EXPECT_EQ(busy_time_ns("none", 100), 0u); }
+TEST(MachineTimes, AreZeroForTextThatIsNone) {
+  EXPECT_EQ(machine_times("none", 100).busy_ns, 0u);
+  EXPECT_EQ(machine_times("none", 100).stolen_ns, 0u);
+}
 
 }  // namespace
 }  // namespace lumbre
