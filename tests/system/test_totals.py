@@ -28,6 +28,7 @@ class ScheduledTime:
     def stop(self):
         self.stopping = True
         self.thread.join()
+        self.points.append((time.time(), self.read()))
 
     def at(self, moment):
         for (t0, c0), (t1, c1) in zip(self.points, self.points[1:]):

@@ -87,5 +87,7 @@ class ProcessTable {
 // The pids given and all their present descendants (field 4 of /proc/PID/stat).
 std::vector<std::uint32_t> find_process_tree(const std::vector<std::uint32_t>& roots);
 std::vector<std::uint32_t> list_processes();
+// False for a process that is gone or waits to be reaped with all its threads.
+bool has_running_thread(std::uint32_t pid);
 
 }  // namespace lumbre

@@ -9,6 +9,7 @@ namespace lumbre {
 namespace {
 
 constexpr std::uint64_t kEndedGraceNs = 500'000'000;
+constexpr std::uint64_t kLookIntervalNs = 1'000'000'000;
 
 std::uint64_t monotonic_now_ns() {
   timespec now = {};
@@ -58,6 +59,16 @@ void Pipeline::add_process(std::uint32_t pid) {
     live_targets_.insert(pid);
     ++seen_processes_;
   }
+}
+
+bool Pipeline::has_live_targets() {
+  if (const std::uint64_t now_ns = monotonic_now_ns(); now_ns >= next_look_ns_) {
+    next_look_ns_ = now_ns + kLookIntervalNs;
+    while (!live_targets_.empty() && !has_running_thread(*live_targets_.begin())) {
+      live_targets_.erase(live_targets_.begin());
+    }
+  }
+  return !live_targets_.empty();
 }
 
 void Pipeline::apply_sideband_until(std::uint64_t time_ns) {

@@ -42,7 +42,8 @@ class Pipeline {
   void run_round();
   void finish();
 
-  bool has_live_targets() const { return !live_targets_.empty(); }
+  // Looks itself once a second, too: no event tells of a process that ended while it was added.
+  bool has_live_targets();
   const PipelineCounts& counts() const { return counts_; }
   const SampleStore& store() const { return store_; }
   ModuleCache& modules() { return modules_; }
@@ -76,6 +77,7 @@ class Pipeline {
   JoinedStack joined_;
   std::unordered_map<std::string, LabelSetId> label_sets_;
   std::set<std::uint32_t> live_targets_;
+  std::uint64_t next_look_ns_ = 0;
   std::deque<std::pair<std::uint64_t, std::uint32_t>> ended_;  // until when, pid
   std::set<std::string> notes_;
   std::size_t seen_processes_ = 0;
