@@ -27,6 +27,7 @@ struct pid {
 
 struct mm_struct {
   unsigned long start_stack; /* where the main thread's stack begins; arguments lie above */
+  unsigned long exec_vm;     /* pages of executable mappings */
 };
 
 struct signal_live {

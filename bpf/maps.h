@@ -39,6 +39,53 @@ struct {
   __type(value, struct lumbre_python_process);
 } python_processes SEC(".maps") __weak;
 
+/* Processes whose native frames are walked in the kernel, by visible pid; inherited over fork. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 4096);
+  __type(key, __u32);
+  __type(value, struct lumbre_native_process);
+} native_processes SEC(".maps") __weak;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, LUMBRE_MAX_CODE_RANGES);
+  __type(key, __u32);
+  __type(value, struct lumbre_code_range);
+} code_ranges SEC(".maps") __weak;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, LUMBRE_MAX_PAGES);
+  __type(key, struct lumbre_page_key);
+  __type(value, struct lumbre_page);
+} unwind_pages SEC(".maps") __weak;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, LUMBRE_MAX_ROWS / LUMBRE_ROWS_PER_ELEMENT);
+  __type(key, __u32);
+  __type(value, struct lumbre_row_element);
+} unwind_rows SEC(".maps") __weak;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, LUMBRE_MAX_RULES);
+  __type(key, __u32);
+  __type(value, struct lumbre_unwind_rule);
+} unwind_rules SEC(".maps") __weak;
+
+/* Which rule holds at an address of a process: 32 bits of the key's hash, 32 bits of rule index. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1 << LUMBRE_RULE_CACHE_BITS);
+  __type(key, __u32);
+  __type(value, __u64);
+} rule_cache SEC(".maps") __weak;
+
 struct lumbre_thread_key {
   __u64 address_space;
   __u64 thread_id;
@@ -67,19 +114,21 @@ struct lumbre_code_key {
 /* Code objects already sent. */
 struct {
   __uint(type, BPF_MAP_TYPE_LRU_HASH);
-  __uint(max_entries, 32768);
+  __uint(max_entries, 16384);
   __type(key, struct lumbre_code_key);
   __type(value, __u32);
 } sent_codes SEC(".maps") __weak;
 
 extern const volatile struct lumbre_config config;
 
-static __always_inline void count(__u32 counter) {
+static __always_inline void count_many(__u32 counter, __u64 many) {
   __u64 *value = bpf_map_lookup_elem(&counters, &counter);
   if (value) {
     /* Atomic: a program of ours may interrupt another on the same CPU. */
-    __sync_fetch_and_add(value, 1);
+    __sync_fetch_and_add(value, many);
   }
 }
+
+static __always_inline void count(__u32 counter) { count_many(counter, 1); }
 
 #endif

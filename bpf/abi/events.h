@@ -20,6 +20,7 @@ enum lumbre_record_kind {
   LUMBRE_RECORD_PYTHON_CODE = 5,
   LUMBRE_RECORD_PROCESS = 6,
   LUMBRE_RECORD_MARKER = 7,
+  LUMBRE_RECORD_NATIVE_CHUNK = 8,
 };
 
 struct lumbre_record_header {
@@ -51,6 +52,27 @@ enum lumbre_sample_flag {
   LUMBRE_SAMPLE_IN_KERNEL = 2,      /* the sample hit kernel mode */
   LUMBRE_SAMPLE_KERNEL_THREAD = 4,
   LUMBRE_SAMPLE_32BIT = 8,          /* user mode in a 32-bit code segment */
+  LUMBRE_SAMPLE_CHECKED = 16,       /* walked whole and copied all the same, to compare the two */
+};
+
+/* How the walk of the native frames in the kernel ended. Whatever is not the root has the stack
+ * copied, for user space to walk. */
+#define LUMBRE_WALK_ENDS(X)                                                                     \
+  X(NOT_LOADED, "not_loaded", "the process's code ranges were not loaded yet, or have changed")   \
+  X(ROOT, "root", "complete")                                                                     \
+  X(NO_RANGE, "no_range", "code outside the files with unwind rows")                              \
+  X(NO_PAGE, "no_page", "unwind rows not loaded yet")                                             \
+  X(NO_RULE, "no_rule", "no simple unwind rule at this place")                                    \
+  X(FAULT, "fault", "a stack page was not readable from the kernel program")                      \
+  X(BROKEN, "broken", "the unwind rule does not fit the stack")                                   \
+  X(LIMIT, "limit", "more frames than are walked in the kernel")                                  \
+  X(NO_ROOM, "no_room", "ring buffer full")
+
+enum lumbre_walk_end {
+#define LUMBRE_WALK_END_ENUM(id, name, text) LUMBRE_WALK_##id,
+  LUMBRE_WALK_ENDS(LUMBRE_WALK_END_ENUM)
+#undef LUMBRE_WALK_END_ENUM
+  LUMBRE_WALK_END_COUNT
 };
 
 /* Why the copy of the user stack ended. */
@@ -86,7 +108,12 @@ struct lumbre_sample {
   __u32 python_frames; /* entries over all chunks, boundary entries included */
   __u32 python_chunks;
   __u32 python_end; /* enum lumbre_python_end */
+  __u32 native_frames; /* over all chunks; only if native_end is LUMBRE_WALK_ROOT */
+  __u32 native_chunks;
+  __u32 native_end; /* enum lumbre_walk_end */
   __s32 system_call; /* in kernel mode: orig_ax, the number of the system call if it is one; else -1 */
+  __u32 padding;
+  __u64 exec_pages; /* mm_struct.exec_vm: pages of executable mappings at this moment */
   __u64 stack_top; /* where the stack is known to end; 0: unknown */
   struct lumbre_registers registers;
 };
@@ -94,6 +121,19 @@ struct lumbre_sample {
 struct lumbre_kernel_stack {
   struct lumbre_record_header header;
   __u64 address[LUMBRE_MAX_KERNEL_FRAMES]; /* leaf first */
+};
+
+struct lumbre_native_frame {
+  __u64 pc; /* an instruction in the leaf and in what a signal interrupted, else a return address */
+  __u64 sp;
+};
+#define LUMBRE_NATIVE_PC_INSTRUCTION_BIT 63 /* set in pc */
+
+struct lumbre_native_chunk {
+  struct lumbre_record_header header;
+  __u32 count;
+  __u32 index;
+  struct lumbre_native_frame frame[LUMBRE_NATIVE_CHUNK_FRAMES]; /* leaf first */
 };
 
 struct lumbre_stack_chunk {
@@ -166,7 +206,7 @@ struct lumbre_marker {
 
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_record_header) == 16, "header");
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_task) == 56, "task");
-LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_sample) == 16 + 56 + 16 + 32 + 8 + 144, "sample");
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_sample) == 16 + 56 + 16 + 48 + 16 + 144, "sample");
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_python_frame) == 32, "python frame");
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_python_code) == 16 + 24 + 48 + 512 + 2048, "code");
 

@@ -13,12 +13,28 @@
 /* Pages of it that may be unreadable (large local arrays that were never touched). */
 #define LUMBRE_MAX_STACK_HOLES 32
 
+/* Frames walked in the kernel; deeper stacks are copied. */
+#define LUMBRE_NATIVE_CHUNK_FRAMES 32
+#define LUMBRE_MAX_NATIVE_CHUNKS 16
+
+/* Unwind rows are loaded by pages of this many bytes of a file's image. */
+#define LUMBRE_PAGE_SHIFT 14
+#define LUMBRE_MAX_PAGES 16384
+#define LUMBRE_MAX_ROWS (1 << 19) /* over all pages */
+#define LUMBRE_MAX_RULES (1 << 14) /* distinct ones; they have to fit 16 bits */
+#define LUMBRE_MAX_CODE_RANGES (1 << 15) /* over all processes */
+#define LUMBRE_MAX_PROCESS_RANGES (1 << 15)
+#define LUMBRE_RULE_CACHE_BITS 16
+
 #define LUMBRE_PYTHON_CHUNK_FRAMES 32
 #define LUMBRE_MAX_PYTHON_CHUNKS 32
 #define LUMBRE_MAX_PYTHON_FRAMES (LUMBRE_PYTHON_CHUNK_FRAMES * LUMBRE_MAX_PYTHON_CHUNKS)
 
 /* Thread states looked at to find the one of a thread not seen before. */
 #define LUMBRE_MAX_THREAD_STATES 512
+
+/* Low bits of an address space's number that count the process's execs. */
+#define LUMBRE_EXEC_ID_BITS 12
 
 #define LUMBRE_COMM_BYTES 16
 #define LUMBRE_CODE_TEXT_BYTES 256

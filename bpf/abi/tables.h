@@ -62,6 +62,53 @@ struct lumbre_unwind_rule {
 };
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_unwind_rule) == 16, "two rules per 32 bytes");
 
+/* Unwind tables for the walk in the kernel: process -> its executable ranges -> the file's pages ->
+ * rows -> rules. User space loads them as they are needed. */
+
+/* One executable range of a process that shows a file with unwind rows. */
+struct lumbre_code_range {
+  __u64 start;
+  __u64 end;
+  __u64 bias; /* process address less image address */
+  __u32 file; /* the module's number in user space */
+  __u32 padding;
+};
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_code_range) == 32, "range");
+
+/* The ranges of one process: code_ranges[first_range ... ], sorted, disjoint. They hold as long as
+ * the process has exec_pages pages of executable mappings (mm_struct.exec_vm); a forked child
+ * shares them. */
+struct lumbre_native_process {
+  __u64 exec_pages;
+  __u32 first_range;
+  __u32 range_count;
+  __u32 epoch; /* differs between any two sets of ranges: part of the rule cache's key */
+  __u32 exec_id; /* low bits of task_struct.self_exec_id: no other image of the process */
+};
+
+struct lumbre_page_key {
+  __u32 file;
+  __u32 page; /* image address >> LUMBRE_PAGE_SHIFT */
+};
+
+struct lumbre_page {
+  __u32 first_row;
+  __u32 row_count; /* at least 1: the first row begins with the page */
+};
+
+/* In force from its address to the next row's. */
+struct lumbre_unwind_row {
+  __u16 address; /* offset in the page */
+  __u16 rule;    /* index into unwind_rules; LUMBRE_NO_RULE: user space has to decide */
+};
+#define LUMBRE_NO_RULE 0
+
+/* Array elements of the kernel are at least 8 bytes. */
+#define LUMBRE_ROWS_PER_ELEMENT 2
+struct lumbre_row_element {
+  struct lumbre_unwind_row row[LUMBRE_ROWS_PER_ELEMENT];
+};
+
 /* Shapes that differ between CPython versions. */
 enum lumbre_python_flag {
   LUMBRE_PYTHON_FRAME_OBJECTS = 1,  /* 3.8-3.10: PyFrameObject chain, one eval call per frame */

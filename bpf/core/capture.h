@@ -2,6 +2,7 @@
 #ifndef LUMBRE_CORE_CAPTURE_H
 #define LUMBRE_CORE_CAPTURE_H
 
+#include "bpf/core/native_walk.h"
 #include "bpf/core/python_walk.h"
 #include "bpf/core/record.h"
 #include "bpf/core/stack_copy.h"
@@ -85,7 +86,17 @@ static __always_inline void capture_user(const struct lumbre_pt_regs *interrupte
                                          struct lumbre_sample *sample) {
   read_user_registers(interrupted, sample);
   if ((sample->flags & LUMBRE_SAMPLE_USER_REGISTERS) && BPF_CORE_READ(task, mm)) {
+    sample->exec_pages = BPF_CORE_READ(task, mm, exec_vm);
     walk_python(task, capture, sample);
+    if (!(sample->flags & LUMBRE_SAMPLE_32BIT)) {
+      walk_native(capture, sample);
+    }
+    if (sample->native_end == LUMBRE_WALK_ROOT) {
+      if (!config.check_one_in || bpf_get_prandom_u32() % config.check_one_in) {
+        return;
+      }
+      sample->flags |= LUMBRE_SAMPLE_CHECKED;
+    }
     copy_stack(task, capture, sample, sample->registers.value[LUMBRE_RSP]);
   }
 }

@@ -5,7 +5,7 @@
  * calls. The includer's include path has a "lumbre_platform.h" that defines
  *   struct lumbre_stack_reader;
  *   static inline int lumbre_read_stack_word(struct lumbre_stack_reader *reader, __u64 address,
- *                                            __u64 *value);   returns 0 on success
+ *                                            __u64 *value);   returns 0 or -1
  * and, through vmlinux.h or bpf/abi/types.h, the integer types. Any address may be asked for.
  *
  * Which rule: look up the frame's rip in the leaf and in a frame that a signal interrupted (its
@@ -91,11 +91,13 @@ LUMBRE_STEP_INLINE enum lumbre_step_result lumbre_find_return_address(
  * alone: the walk needs it only if a later rule counts from it. */
 LUMBRE_STEP_INLINE void lumbre_restore_register(struct lumbre_registers *registers, __u32 number,
                                                 struct lumbre_stack_reader *reader, __u64 address) {
-  if (lumbre_read_stack_word(reader, address, &registers->value[number])) {
-    registers->valid &= ~LUMBRE_REGISTER_BIT(number);
-  } else {
-    registers->valid |= LUMBRE_REGISTER_BIT(number);
-  }
+  __u64 word = 0;
+  int failure = lumbre_read_stack_word(reader, address, &word);
+  /* Without a branch: the verifier would follow both ways of every register. */
+  __asm__ volatile("" : "+r"(failure));
+  registers->value[number] = word;
+  registers->valid = (registers->valid & ~LUMBRE_REGISTER_BIT(number)) |
+                     (LUMBRE_REGISTER_BIT(number) & ~(__u32)failure);
 }
 
 /* Where the slots of a rule count from, taken before any register changes. */

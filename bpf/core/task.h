@@ -32,7 +32,8 @@ static __always_inline __u32 visible_number(struct task_struct *task) {
 static __always_inline __u64 address_space_of(struct task_struct *task) {
   struct task_struct *leader = BPF_CORE_READ(task, group_leader);
   /* Nanoseconds since boot tell processes apart, the count of execs tells images apart. */
-  return (BPF_CORE_READ(leader, start_time) << 12) | (BPF_CORE_READ(task, self_exec_id) & 0xfff);
+  return (BPF_CORE_READ(leader, start_time) << LUMBRE_EXEC_ID_BITS) |
+         (BPF_CORE_READ(task, self_exec_id) & ((1 << LUMBRE_EXEC_ID_BITS) - 1));
 }
 
 static __always_inline void read_task(struct task_struct *task, struct lumbre_task *out) {

@@ -26,11 +26,21 @@ static __always_inline void send_process(struct task_struct *task, __u32 change,
   bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline void inherit_python(__u32 parent, __u32 child) {
+/* A child has its parent's memory, so what was found there holds. */
+static __always_inline void inherit_tables(__u32 parent, __u32 child) {
   struct lumbre_python_process *python = bpf_map_lookup_elem(&python_processes, &parent);
   if (python) {
     bpf_map_update_elem(&python_processes, &child, python, BPF_ANY);
   }
+  struct lumbre_native_process *native = bpf_map_lookup_elem(&native_processes, &parent);
+  if (native) {
+    bpf_map_update_elem(&native_processes, &child, native, BPF_ANY);
+  }
+}
+
+static __always_inline void forget_tables(__u32 pid) {
+  bpf_map_delete_elem(&python_processes, &pid);
+  bpf_map_delete_elem(&native_processes, &pid);
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -44,7 +54,7 @@ int BPF_PROG(lumbre_process_fork, struct task_struct *parent, struct task_struct
   if (!config.is_whole_machine && bpf_map_update_elem(&targets, &pid, &one, BPF_ANY)) {
     count(LUMBRE_COUNTER_TARGETS_FULL);
   }
-  inherit_python(visible_number(BPF_CORE_READ(parent, group_leader)), pid);
+  inherit_tables(visible_number(BPF_CORE_READ(parent, group_leader)), pid);
   send_process(child, LUMBRE_PROCESS_FORK, parent);
   return 0;
 }
@@ -52,7 +62,7 @@ int BPF_PROG(lumbre_process_fork, struct task_struct *parent, struct task_struct
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(lumbre_process_exec, struct task_struct *task) {
   __u32 pid = visible_number(BPF_CORE_READ(task, group_leader));
-  bpf_map_delete_elem(&python_processes, &pid);
+  forget_tables(pid);
   if (is_in_scope(task)) {
     send_process(task, LUMBRE_PROCESS_EXEC, 0);
   }
@@ -66,7 +76,7 @@ int BPF_PROG(lumbre_process_exit, struct task_struct *task) {
   }
   __u32 pid = visible_number(BPF_CORE_READ(task, group_leader));
   send_process(task, LUMBRE_PROCESS_EXIT, 0);
-  bpf_map_delete_elem(&python_processes, &pid);
+  forget_tables(pid);
   bpf_map_delete_elem(&targets, &pid);
   return 0;
 }

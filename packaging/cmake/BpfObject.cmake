@@ -12,7 +12,7 @@ function(lumbre_bpf_skeleton)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${LUMBRE_CLANG} -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter
-              -Werror -D__TARGET_ARCH_x86 -I${CMAKE_SOURCE_DIR}
+              -Werror -D__TARGET_ARCH_x86 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/bpf/platform
               -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
               -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${source} ${headers} VERBATIM)

@@ -80,6 +80,8 @@ struct CfiTable::State {
     std::optional<std::vector<CfiSection::Location>> index;
 
     std::optional<FrameEntry> find(std::uint64_t address);
+    // The start of the first FDE that begins behind the address; the largest number if none does.
+    std::uint64_t next_start(std::uint64_t address);
 
    private:
     std::optional<FrameEntry> find_by_table(std::uint64_t address);
@@ -95,6 +97,7 @@ struct CfiTable::State {
     FrameEntry entry;
   };
   std::optional<Found> find(ImageAddress address);
+  std::uint64_t next_start(std::uint64_t address);
 };
 
 std::optional<FrameEntry> CfiTable::State::Source::find(std::uint64_t address) {
@@ -143,6 +146,26 @@ std::optional<FrameEntry> CfiTable::State::Source::find_by_index(std::uint64_t a
     return std::nullopt;
   }
   return section.parse_fde(std::prev(after)->offset);
+}
+
+std::uint64_t CfiTable::State::Source::next_start(std::uint64_t address) {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  if (section.is_empty()) {
+    return kNone;
+  }
+  if (table.has_value()) {
+    const auto entry = table->find_next(address);
+    return entry.has_value() ? entry->start : kNone;
+  }
+  if (!index.has_value()) {
+    index = section.index_all();
+  }
+  const auto next = std::ranges::upper_bound(*index, address, {}, &CfiSection::Location::start);
+  return next == index->end() ? kNone : next->start;
+}
+
+std::uint64_t CfiTable::State::next_start(std::uint64_t address) {
+  return std::min(eh_frame.next_start(address), debug_frame.next_start(address));
 }
 
 std::optional<CfiTable::State::Found> CfiTable::State::find(ImageAddress address) {
@@ -224,6 +247,25 @@ std::vector<CompactRow> CfiTable::rows_of_function(ImageAddress address) const {
     }
     return true;
   });
+  return rows;
+}
+
+std::vector<CompactRow> CfiTable::rows_between(ImageAddress start, ImageAddress end) const {
+  std::vector<CompactRow> rows;
+  std::uint64_t at = start.value;
+  while (at < end.value) {
+    const std::uint64_t next = std::min(state_->next_start(at), end.value);
+    // Functions may overlap: the one that starts last before an address says what holds there.
+    for (CompactRow row : rows_of_function(ImageAddress{at})) {
+      row.start.value = std::max(row.start.value, at);
+      row.end.value = std::min(row.end.value, next);
+      if (row.start < row.end) {
+        at = row.end.value;
+        rows.push_back(row);
+      }
+    }
+    at = next;
+  }
   return rows;
 }
 

@@ -53,8 +53,11 @@ class CfiTable {
   std::optional<CfiRow> find_row(ImageAddress address) const;
   // The same as a compact rule; LUMBRE_CFA_FULL where it does not fit one.
   std::optional<CompactRow> find_rule(ImageAddress address) const;
-  // All rows of the FDE that covers the address, in order (for tables built by page).
+  // All rows of the FDE that covers the address, in order.
   std::vector<CompactRow> rows_of_function(ImageAddress address) const;
+  // What find_rule() says for every address in [start, end), as rows in order, disjoint, cut to the
+  // range; no row where it finds none. For tables built by page.
+  std::vector<CompactRow> rows_between(ImageAddress start, ImageAddress end) const;
   bool is_empty() const;
 
  private:

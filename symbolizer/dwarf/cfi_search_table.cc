@@ -54,7 +54,8 @@ CfiSearchTable::Entry CfiSearchTable::entry_at(std::size_t index) const {
   return {start_at(index), read_encoded_pointer(reader, encoding_, bases_).value_or(0)};
 }
 
-std::optional<CfiSearchTable::Entry> CfiSearchTable::find(std::uint64_t address) const {
+// Entries that do not start behind the address.
+std::size_t CfiSearchTable::count_up_to(std::uint64_t address) const {
   std::size_t low = 0;
   std::size_t high = count_;
   while (low < high) {
@@ -65,10 +66,17 @@ std::optional<CfiSearchTable::Entry> CfiSearchTable::find(std::uint64_t address)
       high = middle;
     }
   }
-  if (low == 0) {
-    return std::nullopt;
-  }
-  return entry_at(low - 1);
+  return low;
+}
+
+std::optional<CfiSearchTable::Entry> CfiSearchTable::find(std::uint64_t address) const {
+  const std::size_t count = count_up_to(address);
+  return count == 0 ? std::nullopt : std::optional(entry_at(count - 1));
+}
+
+std::optional<CfiSearchTable::Entry> CfiSearchTable::find_next(std::uint64_t address) const {
+  const std::size_t count = count_up_to(address);
+  return count == count_ ? std::nullopt : std::optional(entry_at(count));
 }
 
 bool CfiSearchTable::is_sorted() const {

@@ -31,11 +31,14 @@ class CfiSearchTable {
 
   // The last entry that does not start behind the address.
   std::optional<Entry> find(std::uint64_t address) const;
+  // The first entry that starts behind the address.
+  std::optional<Entry> find_next(std::uint64_t address) const;
   // Reads the whole table.
   bool is_sorted() const;
 
  private:
   std::uint64_t start_at(std::size_t index) const;
+  std::size_t count_up_to(std::uint64_t address) const;
   Entry entry_at(std::size_t index) const;
 
   std::uint64_t eh_frame_address_ = 0;

@@ -24,7 +24,8 @@ ALSO = {("symbolizer", "bpf/abi/"), ("symbolizer", "bpf/core/")}
 # Calls that belong to one owner each: pattern, the files that may write it.
 OWNED = {
     r"(?<![\w])::close\(": {"symbolizer/base/unique_fd.h"},
-    r"(?<![\w])::munmap\(": {"symbolizer/base/mapped_file.cc", "userspace/kernel/perf_event.cc",
+    r"(?<![\w])::munmap\(": {"symbolizer/base/mapped_file.cc", "userspace/kernel/bpf_unwind_tables.cc",
+                              "userspace/kernel/perf_event.cc",
                                    "userspace/kernel/sideband.cc"},
     r"(?<![\w])::dlopen\(": set(),
 }

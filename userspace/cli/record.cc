@@ -31,6 +31,7 @@ struct RecordCommand {
   bool is_forced = false;
   bool shows_interpreter_frames = false;
   bool is_without_children = false;
+  bool is_copying_stacks = false;
 };
 
 std::atomic<bool> stop_requested{false};
@@ -236,6 +237,11 @@ void describe_options(CLI::App& app, RecordCommand& command) {
   app.add_option("--stack-depth", command.options.max_stack_frames, "Native frames per stack")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
+  app.add_flag("--copy-stacks", command.is_copying_stacks,
+               "Copy every stack and walk it outside the kernel (slower; to compare)");
+  app.add_option("--self-check", command.options.self_check_one_in,
+                 "Walk one of N stacks a second time outside the kernel and compare; 0: none")
+      ->capture_default_str();
   app.add_option("--ring-bytes", command.options.ring_bytes,
                  "Size of the buffer between kernel and Lumbre, a power of two")
       ->capture_default_str();
@@ -273,6 +279,7 @@ int run_record(const Arguments& arguments) {
                          : command.options.command.empty() ? TargetMode::kProcesses
                                                            : TargetMode::kCommand;
   command.options.follows_children = !command.is_without_children;
+  command.options.walks_in_kernel = !command.is_copying_stacks;
   if (const auto status = resolve_pids(command)) {
     return *status;
   }

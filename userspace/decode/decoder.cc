@@ -55,6 +55,9 @@ void Decoder::add(std::span<const std::byte> record, std::vector<Event>& out) {
     case LUMBRE_RECORD_PYTHON_CHUNK:
       is_good = add_python_chunk(record);
       break;
+    case LUMBRE_RECORD_NATIVE_CHUNK:
+      is_good = add_native_chunk(record);
+      break;
     default:
       is_piece = false;
       add_sample(record, out);
@@ -76,6 +79,7 @@ void Decoder::add_sample(std::span<const std::byte> record, std::vector<Event>& 
     pending.missing_pieces =
         std::min<std::uint32_t>(sample->stack_chunks, LUMBRE_MAX_STACK_CHUNKS) +
         std::min<std::uint32_t>(sample->python_chunks, LUMBRE_MAX_PYTHON_CHUNKS) +
+        std::min<std::uint32_t>(sample->native_chunks, LUMBRE_MAX_NATIVE_CHUNKS) +
         (sample->kernel_frames != 0 ? 1 : 0);
     if (pending.missing_pieces == 0) {
       out.emplace_back(std::move(pending.sample));
@@ -151,6 +155,17 @@ bool Decoder::add_python_chunk(std::span<const std::byte> record) {
     return false;
   }
   pending->sample.python.insert(pending->sample.python.end(), chunk->frame,
+                                chunk->frame + chunk->count);
+  return true;
+}
+
+bool Decoder::add_native_chunk(std::span<const std::byte> record) {
+  const auto* chunk = view<lumbre_native_chunk>(record);
+  Pending* pending = chunk == nullptr ? nullptr : find_pending(chunk->header);
+  if (pending == nullptr || chunk->count > LUMBRE_NATIVE_CHUNK_FRAMES) {
+    return false;
+  }
+  pending->sample.native.insert(pending->sample.native.end(), chunk->frame,
                                 chunk->frame + chunk->count);
   return true;
 }

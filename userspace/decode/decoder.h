@@ -36,6 +36,7 @@ class Decoder {
   bool add_kernel_stack(std::span<const std::byte> record);
   bool add_stack_chunk(std::span<const std::byte> record);
   bool add_python_chunk(std::span<const std::byte> record);
+  bool add_native_chunk(std::span<const std::byte> record);
 
   std::map<Identity, Pending> pending_;
   std::uint64_t malformed_ = 0;

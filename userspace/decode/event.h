@@ -16,6 +16,7 @@ struct StackSample {
   lumbre_sample sample{};
   std::vector<std::uint64_t> kernel_stack;  // leaf first
   std::vector<lumbre_python_frame> python;  // leaf first, boundary entries included
+  std::vector<lumbre_native_frame> native;  // leaf first, as walked in the kernel
   std::uint64_t stack_start = 0;            // address of stack[0]
   std::vector<std::byte> stack;             // the copied user stack; zeros in its holes
   // Address ranges inside it that could not be read.

@@ -75,6 +75,13 @@ Result<std::unique_ptr<BpfObject>> BpfObject::load(const BpfSettings& settings) 
   if (object->ring_ == nullptr) {
     return Error::system(errno, "cannot map the ring buffer");
   }
+  const auto& maps = object->skeleton_->maps;
+  LUMBRE_TRY_ASSIGN(object->unwind_tables_,
+                    BpfUnwindTables::map({bpf_map__fd(maps.unwind_rules),
+                                          bpf_map__fd(maps.unwind_rows),
+                                          bpf_map__fd(maps.code_ranges),
+                                          bpf_map__fd(maps.unwind_pages),
+                                          bpf_map__fd(maps.native_processes)}));
   // Run-time statistics cost a few nanoseconds per run and end with this descriptor.
   object->statistics_fd_ = ::bpf_enable_stats(BPF_STATS_RUN_TIME);
   return object;

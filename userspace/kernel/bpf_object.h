@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "bpf/abi/counters.h"
 #include "bpf/abi/tables.h"
 #include "symbolizer/base/result.h"
+#include "userspace/kernel/bpf_unwind_tables.h"
 
 struct lumbre_bpf;
 struct ring_buffer;
@@ -54,6 +56,8 @@ class BpfObject {
   Result<void> set_python(std::uint32_t visible_pid, const lumbre_python_process& process);
   void forget_python(std::uint32_t visible_pid);
 
+  UnwindTableStore& unwind_tables() { return *unwind_tables_; }
+
   CounterValues read_counters() const;
   ProgramCost read_cost() const;
   std::uint64_t kernel_memory_bytes() const;  // of maps, as /proc/self/fdinfo tells (memlock)
@@ -64,6 +68,7 @@ class BpfObject {
 
   lumbre_bpf* skeleton_ = nullptr;
   ring_buffer* ring_ = nullptr;
+  std::optional<BpfUnwindTables> unwind_tables_;
   int statistics_fd_ = -1;
   const RecordCallback* callback_ = nullptr;
 };

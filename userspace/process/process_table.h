@@ -60,6 +60,7 @@ class ProcessTable {
   void reread(Process& process, std::uint64_t now_ns);
   std::uint64_t lost_events() const { return lost_events_; }
   std::size_t size() const { return processes_.size(); }
+  ModuleCache& modules() { return modules_; }
 
   // The image address that a process address stands for, with its module; none outside files.
   struct Place {

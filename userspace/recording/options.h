@@ -19,6 +19,8 @@ struct RecordOptions {
   bool follows_children = true;
   std::uint32_t ring_bytes = 8 << 20;
   std::uint32_t max_stack_frames = 1024;
+  bool walks_in_kernel = true;        // native frames; else every stack is copied
+  std::uint32_t self_check_one_in = 256;  // stacks walked in the kernel: walked here, too; 0: none
   std::uint64_t max_bytes = 256 << 20;  // of samples kept with their times
   bool is_quiet = false;
 };

@@ -34,8 +34,10 @@ Pipeline::Pipeline(BpfObject& bpf, Sideband& sideband, const RecordOptions& opti
     : bpf_(bpf),
       sideband_(sideband),
       processes_(modules_),
+      walks_in_kernel_(options.walks_in_kernel),
       store_(options.max_bytes / sizeof(WeightedStack)),
       unwinder_(processes_, options.max_stack_frames),
+      kernel_walk_(bpf.unwind_tables(), processes_),
       joiner_(modules_, codes_, store_) {
   processes_.on_python([this](const Process& process, const PythonRuntime& runtime,
                               std::uint64_t bias) { note_python(process, runtime, bias); });
@@ -136,6 +138,7 @@ void Pipeline::handle_process(const lumbre_process_record& record) {
   if (pid == 0) {
     return;
   }
+  kernel_walk_.apply(record);
   if (record.change == LUMBRE_PROCESS_FORK) {
     std::erase_if(ended_, [pid](const auto& ended) { return ended.second == pid; });
     live_targets_.insert(pid);
@@ -174,6 +177,9 @@ void Pipeline::handle_sample(const StackSample& sample) {
     processes_.load(task.visible_pid);
   }
   unwinder_.unwind(sample, native_);
+  if (walks_in_kernel_) {
+    kernel_walk_.learn(sample, native_);
+  }
   joiner_.join(sample, native_, joined_);
   ++counts_.shown;
   counts_.approximate += joined_.is_approximate ? 1 : 0;

@@ -18,6 +18,7 @@
 #include "userspace/kernel/sideband.h"
 #include "userspace/process/process_table.h"
 #include "userspace/recording/options.h"
+#include "userspace/unwind/kernel_walk.h"
 #include "userspace/unwind/native_unwinder.h"
 #include "userspace/unwind/python_codes.h"
 #include "userspace/unwind/stack_join.h"
@@ -48,6 +49,7 @@ class Pipeline {
   const SampleStore& store() const { return store_; }
   ModuleCache& modules() { return modules_; }
   const PythonCodes& codes() const { return codes_; }
+  const KernelWalk& kernel_walk() const { return kernel_walk_; }
   const std::set<std::string>& notes() const { return notes_; }
   std::uint64_t lost_mappings() const { return processes_.lost_events(); }
   std::uint64_t malformed_records() const { return decoder_.malformed_records(); }
@@ -67,9 +69,11 @@ class Pipeline {
   ModuleCache modules_;
   ProcessTable processes_;
   PythonCodes codes_;
+  bool walks_in_kernel_;
   SampleStore store_;
   Decoder decoder_;
   NativeUnwinder unwinder_;
+  KernelWalk kernel_walk_;
   StackJoin joiner_;
   std::deque<SidebandEvent> waiting_sideband_;
   std::vector<Event> events_;

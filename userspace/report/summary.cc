@@ -80,6 +80,40 @@ Json event_json(const RecordingFacts& facts, const Pipeline& pipeline) {
   return event;
 }
 
+// How the walk in the kernel did; a mismatch is a fault of Lumbre.
+Json kernel_walk_json(const RecordingFacts& facts, const Pipeline& pipeline) {
+  static constexpr const char* kNames[] = {
+#define LUMBRE_WALK_END_NAME(id, name, text) name,
+      LUMBRE_WALK_ENDS(LUMBRE_WALK_END_NAME)
+#undef LUMBRE_WALK_END_NAME
+  };
+  const KernelWalk& walk = pipeline.kernel_walk();
+  Json json;
+  json["ends"] = Json::object();
+  for (std::size_t i = 0; i < LUMBRE_WALK_END_COUNT; ++i) {
+    if (walk.counts().ends[i] != 0) {
+      json["ends"][kNames[i]] = walk.counts().ends[i];
+    }
+  }
+  const std::uint64_t frames = facts.counters[LUMBRE_COUNTER_NATIVE_FRAMES];
+  if (frames != 0) {
+    const std::uint64_t misses = facts.counters[LUMBRE_COUNTER_RULE_CACHE_MISSES];
+    json["rule_cache_hit_rate"] =
+        rounded(1 - static_cast<double>(misses) / static_cast<double>(frames));
+  }
+  json["checked"] = walk.counts().checked;
+  json["mismatched"] = walk.counts().mismatched;
+  if (walk.counts().mismatched != 0) {
+    json["first_mismatch"] = walk.counts().first_mismatch;
+  }
+  json["pages"] = walk.pages().page_count();
+  json["rows"] = walk.pages().row_count();
+  json["rules"] = walk.pages().rule_count();
+  json["resets"] = walk.pages().reset_count();
+  json["processes_refused"] = walk.refused_count();
+  return json;
+}
+
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.2f%%", share * 100);
@@ -173,6 +207,7 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
     };
     json["kernel_counters"][kNames[i]] = facts.counters[i];
   }
+  json["kernel_walk"] = kernel_walk_json(facts, pipeline);
   json["samples_without_time"] = pipeline.store().untimed();
   json["mapping_events_lost"] = pipeline.lost_mappings();
   json["notes"] = pipeline.notes();
@@ -219,6 +254,11 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
     text += "  note: " + std::to_string(facts.children_left_out) +
             (facts.children_left_out == 1 ? " child process was" : " child processes were") +
             " not followed (--no-children)\n";
+  }
+  if (const KernelWalkCounts& walk = pipeline.kernel_walk().counts(); walk.mismatched != 0) {
+    text += "  note: " + std::to_string(walk.mismatched) + " of " + std::to_string(walk.checked) +
+            " stacks walked twice came out differently (" + walk.first_mismatch +
+            "): please report this\n";
   }
   for (const std::string& note : pipeline.notes()) {
     text += "  note: " + note + "\n";

@@ -84,6 +84,11 @@ const char* native_end_text(NativeEnd end) {
   return "";
 }
 
+std::uint64_t instruction_address(const lumbre_native_frame& frame) {
+  constexpr std::uint64_t kInstruction = std::uint64_t{1} << LUMBRE_NATIVE_PC_INSTRUCTION_BIT;
+  return (frame.pc & kInstruction) != 0 ? frame.pc & ~kInstruction : frame.pc - 1;
+}
+
 struct NativeUnwinder::Walk {
   const StackSample& sample;
   Process* process;
@@ -110,31 +115,48 @@ const NativeUnwinder::CachedRule& NativeUnwinder::find_rule(Module& module, Imag
 }
 
 // Says which module the frame's code is in; sets the walk's end where it cannot go on from there.
-std::optional<ProcessTable::Place> NativeUnwinder::place_frame(Walk& walk, NativeFrame& frame) {
+std::optional<ProcessTable::Place> NativeUnwinder::place_frame(Process& process,
+                                                               std::uint64_t time_ns,
+                                                               NativeFrame& frame,
+                                                               NativeStack& stack) {
   frame.address = frame.pc;
-  const ProcessMapping* mapping = walk.process->find({frame.pc});
+  const ProcessMapping* mapping = process.find({frame.pc});
   if (mapping == nullptr) {
-    processes_.reread(*walk.process, walk.sample.time_ns());
-    mapping = walk.process->find({frame.pc});
+    processes_.reread(process, time_ns);
+    mapping = process.find({frame.pc});
   }
-  walk.stack.end_module = kNoModule;
+  stack.end_module = kNoModule;
   if (mapping == nullptr) {
-    walk.stack.end = NativeEnd::kNoMapping;
+    stack.end = NativeEnd::kNoMapping;
     return std::nullopt;
   }
   if (mapping->module == kNoModule) {
-    walk.stack.end = NativeEnd::kJitCode;
+    stack.end = NativeEnd::kJitCode;
     return std::nullopt;
   }
   frame.module = mapping->module;
-  walk.stack.end_module = mapping->module;
+  stack.end_module = mapping->module;
   const auto place = processes_.locate(*mapping, {frame.pc});
   if (!place.has_value()) {
-    walk.stack.end = NativeEnd::kUnreadableFile;
+    stack.end = NativeEnd::kUnreadableFile;
     return std::nullopt;
   }
   frame.address = place->address.value;
   return place;
+}
+
+void NativeUnwinder::take_kernel_walk(const StackSample& sample, Process& process,
+                                      NativeStack& stack) {
+  const std::size_t count = std::min(sample.native.size(), max_frames_);
+  for (std::size_t i = 0; i < count; ++i) {
+    NativeFrame& frame = stack.frames.emplace_back();
+    frame.pc = instruction_address(sample.native[i]);
+    frame.sp = sample.native[i].sp;
+    frame.cfa = i + 1 < sample.native.size() ? sample.native[i + 1].sp : 0;
+    place_frame(process, sample.time_ns(), frame, stack);
+  }
+  stack.end = count < sample.native.size() ? NativeEnd::kTooManyFrames : NativeEnd::kRoot;
+  stack.end_module = kNoModule;
 }
 
 NativeEnd NativeUnwinder::end_of_failed_read(const Walk& walk) {
@@ -183,7 +205,7 @@ bool NativeUnwinder::step(Walk& walk) {
   NativeFrame frame;
   frame.pc = walk.registers.value[LUMBRE_RIP] - (walk.is_leaf_like ? 0 : 1);
   frame.sp = walk.registers.value[LUMBRE_RSP];
-  const auto place = place_frame(walk, frame);
+  const auto place = place_frame(*walk.process, walk.sample.time_ns(), frame, walk.stack);
   NativeFrame& added = walk.stack.frames.emplace_back(frame);
   if (!place.has_value()) {
     return false;
@@ -230,6 +252,11 @@ void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
   Process* process = processes_.find(sample.sample.task.visible_pid);
   if ((sample.sample.flags & LUMBRE_SAMPLE_32BIT) != 0 || process == nullptr) {
     stack.end = process == nullptr ? NativeEnd::kProcessUnknown : NativeEnd::k32Bit;
+    return;
+  }
+  if (sample.sample.native_end == LUMBRE_WALK_ROOT &&
+      (sample.sample.flags & LUMBRE_SAMPLE_CHECKED) == 0) {
+    take_kernel_walk(sample, *process, stack);
     return;
   }
   Walk walk{sample, process, CopiedStack(sample), sample.sample.registers, stack, true};

@@ -54,6 +54,9 @@ struct NativeStack {
   ModuleId end_module = kNoModule;  // where the walk broke off
 };
 
+// Where the frame stands: its instruction, or the call before its return address.
+std::uint64_t instruction_address(const lumbre_native_frame& frame);
+
 class NativeUnwinder {
  public:
   NativeUnwinder(ProcessTable& processes, std::size_t max_frames);
@@ -69,9 +72,11 @@ class NativeUnwinder {
   };
   struct Walk;
 
+  void take_kernel_walk(const StackSample& sample, Process& process, NativeStack& stack);
   bool step(Walk& walk);
   const CachedRule& find_rule(Module& module, ImageAddress address);
-  std::optional<ProcessTable::Place> place_frame(Walk& walk, NativeFrame& frame);
+  std::optional<ProcessTable::Place> place_frame(Process& process, std::uint64_t time_ns,
+                                                 NativeFrame& frame, NativeStack& stack);
   static NativeEnd end_of_failed_read(const Walk& walk);
   static NativeEnd end_of_step(const Walk& walk, lumbre_step_result result);
 
