@@ -13,6 +13,9 @@
 /* Pages of it that may be unreadable (large local arrays that were never touched). */
 #define LUMBRE_MAX_STACK_HOLES 32
 
+/* The walk in the kernel reads the stack in blocks of this size, a power of two. */
+#define LUMBRE_STACK_WINDOW_BYTES 1024
+
 /* Frames walked in the kernel; deeper stacks are copied. */
 #define LUMBRE_NATIVE_CHUNK_FRAMES 32
 #define LUMBRE_MAX_NATIVE_CHUNKS 16

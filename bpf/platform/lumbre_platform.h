@@ -1,5 +1,5 @@
 /* What bpf/core/native_step.h asks of its surroundings, in a kernel program: stack words come from a
- * copy of the page that they are on. */
+ * copy of the block that they are on. */
 #ifndef LUMBRE_PLATFORM_H
 #define LUMBRE_PLATFORM_H
 
@@ -10,12 +10,12 @@
 /* Too large for the stack of a kernel program: it stands in a ring buffer record that is discarded
  * in the end. */
 struct lumbre_stack_reader {
-  __u64 start; /* of the page in the window; 1: none */
+  __u64 start; /* of the block in the window; 1: none */
   __u64 word;  /* the last one read */
-  __u8 window[LUMBRE_STACK_CHUNK_BYTES];
+  __u8 window[LUMBRE_STACK_WINDOW_BYTES];
 };
 
-/* A word outside the window: moves it to that word's page, unless it lies below (a register that was
+/* A word outside the window: moves it to that word's block, unless it lies below (a register that was
  * saved before the return address which the walk has already seen). Returns 0, or -1 where the word
  * is not readable. A global function: the verifier goes through those once. */
 __weak __attribute__((noinline)) int lumbre_fetch_stack_word(struct lumbre_stack_reader *reader,
@@ -23,15 +23,15 @@ __weak __attribute__((noinline)) int lumbre_fetch_stack_word(struct lumbre_stack
   if (!reader) {
     return -1;
   }
-  __u64 page = address & ~(__u64)(LUMBRE_STACK_CHUNK_BYTES - 1);
-  __u64 offset = address - page;
-  if (offset <= LUMBRE_STACK_CHUNK_BYTES - sizeof(reader->word) &&
+  __u64 block = address & ~(__u64)(LUMBRE_STACK_WINDOW_BYTES - 1);
+  __u64 offset = address - block;
+  if (offset <= LUMBRE_STACK_WINDOW_BYTES - sizeof(reader->word) &&
       (address > reader->start || reader->start == 1)) {
     reader->start = 1;
-    if (bpf_probe_read_user(reader->window, LUMBRE_STACK_CHUNK_BYTES, (const void *)page)) {
+    if (bpf_probe_read_user(reader->window, LUMBRE_STACK_WINDOW_BYTES, (const void *)block)) {
       return -1;
     }
-    reader->start = page;
+    reader->start = block;
     reader->word = *(__u64 *)(reader->window + offset);
     return 0;
   }
@@ -43,7 +43,7 @@ static __always_inline int lumbre_read_stack_word(struct lumbre_stack_reader *re
   __u64 offset = address - reader->start;
   /* The bound is tested on the very register that indexes. */
   __asm__ volatile("" : "+r"(offset));
-  if (offset <= LUMBRE_STACK_CHUNK_BYTES - sizeof(*value)) {
+  if (offset <= LUMBRE_STACK_WINDOW_BYTES - sizeof(*value)) {
     *value = *(__u64 *)(reader->window + offset);
     return 0;
   }

@@ -34,7 +34,7 @@ std::optional<ElfSymbol> scan(const SymbolTable& table, std::string_view name) {
 
 }  // namespace
 
-std::optional<ElfSymbol> find_symbol_by_name(const ElfFile& file, std::string_view name) {
+std::optional<ElfSymbol> find_exported_symbol(const ElfFile& file, std::string_view name) {
   if (name.empty()) {
     return std::nullopt;
   }
@@ -45,12 +45,15 @@ std::optional<ElfSymbol> find_symbol_by_name(const ElfFile& file, std::string_vi
       return to_symbol(tables.symbols, symbol);
     }
   }
-  if (tables.gnu_hash.empty()) {
-    if (const auto found = scan(tables.symbols, name); found.has_value()) {
-      return found;
-    }
+  return tables.gnu_hash.empty() ? scan(tables.symbols, name) : std::nullopt;
+}
+
+std::optional<ElfSymbol> find_symbol_by_name(const ElfFile& file, std::string_view name) {
+  if (name.empty()) {
+    return std::nullopt;
   }
-  return scan(find_static_symbols(file), name);
+  const auto exported = find_exported_symbol(file, name);
+  return exported.has_value() ? exported : scan(find_static_symbols(file), name);
 }
 
 }  // namespace lumbre

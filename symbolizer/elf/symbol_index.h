@@ -44,5 +44,7 @@ class SymbolIndex {
 // Through the GNU hash table it costs microseconds on a file of half a million symbols; a name
 // that is not exported costs a pass over .symtab (13 ms there).
 std::optional<ElfSymbol> find_symbol_by_name(const ElfFile& file, std::string_view name);
+// The same from .dynsym alone: reads a few pages of the file, however large it is.
+std::optional<ElfSymbol> find_exported_symbol(const ElfFile& file, std::string_view name);
 
 }  // namespace lumbre

@@ -1,21 +1,34 @@
 #include "symbolizer/python/runtime_probe.h"
 
+#include <elf.h>
+
+#include <algorithm>
+
 #include "symbolizer/elf/symbol_index.h"
 #include "symbolizer/python/version_search.h"
 
 namespace lumbre {
 namespace {
 
-// The section has the struct alone (3.10 on), so it serves where the symbol was stripped.
+bool is_program(const ElfFile& file) {
+  return std::ranges::any_of(file.segments(),
+                             [](const auto& segment) { return segment.type == PT_INTERP; }) ||
+         file.type() == ET_EXEC;
+}
+
+// The section has the struct alone (3.10 on), so it serves where the symbol was stripped. Only a
+// program is searched for a symbol that it does not export: every library of a process comes by
+// here, and the symbol tables of some are larger than all that is read of them otherwise.
 std::optional<ImageAddress> find_runtime_address(const ElfFile& file) {
-  if (const auto symbol = find_symbol_by_name(file, "_PyRuntime")) {
+  if (const auto symbol = find_exported_symbol(file, "_PyRuntime")) {
     return symbol->address;
   }
   const ElfFile::Section* section = file.find_section(".PyRuntime");
-  if (section == nullptr || section->address.value == 0) {
-    return std::nullopt;
+  if (section != nullptr && section->address.value != 0) {
+    return section->address;
   }
-  return section->address;
+  const auto symbol = is_program(file) ? find_symbol_by_name(file, "_PyRuntime") : std::nullopt;
+  return symbol.has_value() ? std::optional(symbol->address) : std::nullopt;
 }
 
 // Larger than every known _Py_DebugOffsets; the rest of _PyRuntime follows it.

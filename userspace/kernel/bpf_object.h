@@ -26,7 +26,7 @@ namespace lumbre {
 
 struct BpfSettings {
   lumbre_config config{};
-  std::uint32_t ring_bytes = 8 << 20;  // a power of two, at least one page
+  std::uint32_t ring_bytes = 4 << 20;  // a power of two, at least one page
 };
 
 using CounterValues = std::array<std::uint64_t, LUMBRE_COUNTER_COUNT>;

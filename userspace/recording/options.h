@@ -10,6 +10,9 @@ namespace lumbre {
 
 enum class TargetMode { kProcesses, kWholeMachine, kCommand };
 
+// For some hundred samples of each CPU, all stacks copied: 4 to 64 MiB.
+std::uint32_t default_ring_bytes();
+
 struct RecordOptions {
   TargetMode mode = TargetMode::kProcesses;
   std::vector<std::uint32_t> pids;
@@ -17,7 +20,7 @@ struct RecordOptions {
   std::uint32_t frequency_hz = 99;
   std::optional<double> duration_s;
   bool follows_children = true;
-  std::uint32_t ring_bytes = 8 << 20;
+  std::uint32_t ring_bytes = default_ring_bytes();
   std::uint32_t max_stack_frames = 1024;
   bool walks_in_kernel = true;        // native frames; else every stack is copied
   std::uint32_t self_check_one_in = 256;  // stacks walked in the kernel: walked here, too; 0: none

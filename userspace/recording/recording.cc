@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -65,6 +66,13 @@ BpfSettings settings_for(const RecordOptions& options, SamplingClock clock) {
 }
 
 }  // namespace
+
+std::uint32_t default_ring_bytes() {
+  constexpr std::uint64_t kPerCpu = 256 << 10;
+  const auto cpus = static_cast<std::uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(std::bit_ceil(cpus * kPerCpu), 4 << 20, 64 << 20));
+}
 
 Recording::~Recording() = default;
 
