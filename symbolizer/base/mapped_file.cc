@@ -103,6 +103,12 @@ void MappedFile::unmap() {
   }
 }
 
+void MappedFile::release_pages() const {
+  if (data_ != nullptr) {
+    ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+  }
+}
+
 std::span<const std::byte> MappedFile::bytes() const {
   if (data_ != nullptr) {
     return {data_, size_};

@@ -38,6 +38,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const;
   const FileIdentity& identity() const { return identity_; }
+  // Gives the pages read so far back to the kernel; they are read again when needed.
+  void release_pages() const;
 
  private:
   void unmap();

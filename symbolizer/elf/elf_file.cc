@@ -260,6 +260,7 @@ ImageAddress ElfFile::entry() const { return ImageAddress{state_->header.e_entry
 std::span<const ElfFile::Segment> ElfFile::segments() const { return state_->segments; }
 std::span<const ElfFile::Section> ElfFile::sections() const { return state_->sections; }
 const std::string& ElfFile::build_id() const { return state_->build_id; }
+void ElfFile::release_pages() const { state_->file.release_pages(); }
 const FileIdentity& ElfFile::identity() const { return state_->file.identity(); }
 std::span<const std::byte> ElfFile::bytes() const { return state_->file.bytes(); }
 

@@ -64,6 +64,7 @@ class ElfFile {
   const std::string& build_id() const;  // lower-case hex of NT_GNU_BUILD_ID, or ""
   const FileIdentity& identity() const;
   std::span<const std::byte> bytes() const;  // the whole file
+  void release_pages() const;  // memory that can be read from the file again
 
  private:
   struct State;

@@ -128,10 +128,14 @@ Result<void> write_files(const std::string& folder, const RecordCommand& command
   DrawOptions draw;
   draw.title = title_of(command.options);
   LUMBRE_TRY(write_profile(built.profile, FileFormat::kPprof, folder + "/cpu.pb.gz", draw));
-  LUMBRE_TRY(write_profile(built.profile, FileFormat::kSvg, folder + "/cpu.svg", draw));
-  LUMBRE_TRY(write_output_file(folder + "/timeline.pftrace", [&](std::ostream& out) {
-    return write_timeline(recording, built, out);
-  }));
+  // While recording, the rest waits: from these files Lumbre draws it.
+  if (recording.facts().is_complete) {
+    LUMBRE_TRY(write_profile(built.profile, FileFormat::kSvg, folder + "/cpu.svg", draw));
+    LUMBRE_TRY(write_output_file(folder + "/timeline.pftrace", [&](std::ostream& out) {
+      return write_timeline(recording, built, out);
+    }));
+  }
+  recording.update_own_cost();
   const std::string summary = summary_json(recording.facts(), recording.pipeline(), built);
   return write_output_file(folder + "/summary.json",
                            [&](std::ostream& out) { return static_cast<bool>(out << summary); });
@@ -164,6 +168,7 @@ void print_result(const RecordCommand& command, Recording& recording, const Buil
   if (command.options.is_quiet) {
     return;
   }
+  recording.update_own_cost();
   std::fputs(summary_text(recording.facts(), recording.pipeline(), built).c_str(), stderr);
   if (is_folder_name(command.output)) {
     std::fprintf(stderr,

@@ -61,6 +61,7 @@ Result<MappedFile> read_own_vdso() {
 const SymbolIndex* Module::symbols() {
   if (symbols_ == nullptr && elf != nullptr) {
     symbols_ = SymbolIndex::build(elf);
+    elf->release_pages();  // it has read the whole symbol table, names will take little of it
   }
   return symbols_.get();
 }

@@ -31,6 +31,7 @@ Process* ProcessTable::find(std::uint32_t pid) {
 
 // New mappings replace what they overlap, as mmap(2) with MAP_FIXED does.
 void ProcessTable::add_mapping(Process& process, const ProcessMapping& mapping) {
+  process.mappings_number = ++last_mappings_number_;
   auto& all = process.mappings;
   auto at = all.upper_bound(mapping.start.value);
   if (at != all.begin()) {

@@ -33,6 +33,7 @@ struct Process {
   ModuleId python_module = kNoModule;
   std::uint64_t python_bias = 0;  // process address less image address of that module
   std::uint64_t next_reread_ns = 0;
+  std::uint64_t mappings_number = 0;  // another one after every change of the mappings
 
   const ProcessMapping* find(ProcessAddress address) const;
 };
@@ -83,6 +84,7 @@ class ProcessTable {
   PythonCallback on_python_;
   bool follows_all_ = false;
   std::uint64_t lost_events_ = 0;
+  std::uint64_t last_mappings_number_ = 0;
 };
 
 // The pids given and all their present descendants (field 4 of /proc/PID/stat).

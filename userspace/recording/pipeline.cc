@@ -171,25 +171,46 @@ LabelSetId Pipeline::labels_of(const lumbre_task& task, bool is_approximate) {
   return known->second;
 }
 
-void Pipeline::handle_sample(const StackSample& sample) {
-  const lumbre_task& task = sample.sample.task;
-  if (task.visible_pid != 0 && processes_.find(task.visible_pid) == nullptr) {
-    processes_.load(task.visible_pid);
+StackMemo::Entry Pipeline::stack_of(const StackSample& sample) {
+  const Process* process = processes_.find(sample.sample.task.visible_pid);
+  const bool is_memorable = process != nullptr &&
+                            sample.sample.native_end == LUMBRE_WALK_ROOT &&
+                            (sample.sample.flags & LUMBRE_SAMPLE_CHECKED) == 0;
+  StackMemo::Key key;
+  if (is_memorable) {
+    key = StackMemo::key_of(sample, process->mappings_number);
+    if (const auto known = memo_.find(key)) {
+      kernel_walk_.count(sample);
+      return *known;
+    }
   }
   unwinder_.unwind(sample, native_);
   if (walks_in_kernel_) {
     kernel_walk_.learn(sample, native_);
   }
   joiner_.join(sample, native_, joined_);
-  ++counts_.shown;
-  counts_.approximate += joined_.is_approximate ? 1 : 0;
   if (!joined_.truncated.empty()) {
     ++counts_.truncated[joined_.truncated];
   }
+  const StackMemo::Entry entry{store_.stacks.insert(joined_.root_first), joined_.is_approximate};
+  if (is_memorable && joined_.truncated.empty()) {
+    memo_.add(key, entry);
+  }
+  return entry;
+}
+
+void Pipeline::handle_sample(const StackSample& sample) {
+  const lumbre_task& task = sample.sample.task;
+  if (task.visible_pid != 0 && processes_.find(task.visible_pid) == nullptr) {
+    processes_.load(task.visible_pid);
+  }
+  const StackMemo::Entry stack = stack_of(sample);
+  ++counts_.shown;
+  counts_.approximate += stack.is_approximate ? 1 : 0;
   WeightedStack stored;
   stored.time_ns = sample.time_ns();
-  stored.stack = store_.stacks.insert(joined_.root_first);
-  stored.labels = labels_of(task, joined_.is_approximate);
+  stored.stack = stack.stack;
+  stored.labels = labels_of(task, stack.is_approximate);
   stored.weight = sample.sample.probability == 0xffffffff
                       ? sample.sample.weight
                       : static_cast<std::uint64_t>(static_cast<double>(sample.sample.weight) *

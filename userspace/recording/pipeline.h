@@ -22,6 +22,7 @@
 #include "userspace/unwind/native_unwinder.h"
 #include "userspace/unwind/python_codes.h"
 #include "userspace/unwind/stack_join.h"
+#include "userspace/unwind/stack_memo.h"
 
 namespace lumbre {
 
@@ -61,6 +62,8 @@ class Pipeline {
   void forget_ended(std::uint64_t now_ns);
   void handle(const Event& event);
   void handle_sample(const StackSample& sample);
+  // The sample's stack, by names or from memory.
+  StackMemo::Entry stack_of(const StackSample& sample);
   void handle_process(const lumbre_process_record& record);
   LabelSetId labels_of(const lumbre_task& task, bool is_approximate);
 
@@ -75,6 +78,7 @@ class Pipeline {
   NativeUnwinder unwinder_;
   KernelWalk kernel_walk_;
   StackJoin joiner_;
+  StackMemo memo_;
   std::deque<SidebandEvent> waiting_sideband_;
   std::vector<Event> events_;
   NativeStack native_;

@@ -230,6 +230,10 @@ void Recording::read_facts() {
   facts_.counters = bpf_->read_counters();
   facts_.bpf_cost = bpf_->read_cost();
   facts_.kernel_memory_bytes = bpf_->kernel_memory_bytes();
+  update_own_cost();
+}
+
+void Recording::update_own_cost() {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
   facts_.own_cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);

@@ -54,6 +54,8 @@ class Recording {
 
   Pipeline& pipeline() { return *pipeline_; }
   const RecordingFacts& facts() const { return facts_; }
+  // Lumbre's own cost up to now: writing the files is part of it.
+  void update_own_cost();
   // With a command: its wait status, once run() has returned.
   int command_status() const { return command_status_; }
   const SpawnedCommand* command() const { return command_.get(); }

@@ -58,6 +58,9 @@ void NameSources::release_pages() {
     if (names != nullptr) {
       names->release_pages();
     }
+    if (const Module& module = modules_.at(id); module.elf != nullptr) {
+      module.elf->release_pages();
+    }
   }
 }
 

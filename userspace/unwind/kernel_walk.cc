@@ -23,12 +23,16 @@ std::string describe_difference(const StackSample& sample, const NativeStack& na
 KernelWalk::KernelWalk(UnwindTableStore& store, ProcessTable& processes)
     : processes_(processes), pages_(store), ranges_(store, processes) {}
 
+void KernelWalk::count(const StackSample& sample) {
+  ++counts_.ends[std::min<std::uint32_t>(sample.sample.native_end, LUMBRE_WALK_END_COUNT - 1)];
+}
+
 void KernelWalk::learn(const StackSample& sample, const NativeStack& native) {
   if ((sample.sample.flags & LUMBRE_SAMPLE_USER_REGISTERS) == 0 ||
       sample.sample.task.visible_pid == 0) {
     return;
   }
-  ++counts_.ends[std::min<std::uint32_t>(sample.sample.native_end, LUMBRE_WALK_END_COUNT - 1)];
+  count(sample);
   if (sample.sample.native_end != LUMBRE_WALK_ROOT) {
     load(sample, native);
   } else if ((sample.sample.flags & LUMBRE_SAMPLE_CHECKED) != 0) {

@@ -28,6 +28,8 @@ class KernelWalk {
 
   // `native` is what user space made of the sample.
   void learn(const StackSample& sample, const NativeStack& native);
+  // The same for a sample that needs neither.
+  void count(const StackSample& sample);
   void apply(const lumbre_process_record& record);
 
   const KernelWalkCounts& counts() const { return counts_; }
