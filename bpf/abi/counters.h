@@ -13,6 +13,7 @@
   X(TARGETS_FULL, "targets_full", "new processes that could not be followed, table full")     \
   X(CODE_RECORDS, "code_records", "code objects read in the kernel")                          \
   X(THREAD_SEARCHES, "thread_searches", "searches for a Python thread state")                 \
+  X(CAPTURE_NS, "capture_ns", "nanoseconds spent in taking samples")                         \
   X(NATIVE_FRAMES, "native_frames", "native frames walked in the kernel")                     \
   X(RULE_CACHE_MISSES, "rule_cache_misses", "of those, looked up in the tables")              \
   X(OUT_OF_SCOPE, "out_of_scope", "interrupts that hit processes outside the recording")

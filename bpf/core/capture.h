@@ -139,6 +139,7 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
   }
   bpf_ringbuf_submit(sample, BPF_RB_NO_WAKEUP);
   count(LUMBRE_COUNTER_SENT);
+  count_many(LUMBRE_COUNTER_CAPTURE_NS, bpf_ktime_get_ns() - capture.time_ns);
 }
 
 #endif

@@ -177,10 +177,6 @@ ProgramCost BpfObject::read_cost() const {
     const bpf_prog_info info = program_info(program);
     cost.run_time_ns += info.run_time_ns;
     cost.run_count += info.run_cnt;
-    if (program == skeleton_->progs.lumbre_cpu_sample) {
-      cost.sample_run_time_ns = info.run_time_ns;
-      cost.sample_run_count = info.run_cnt;
-    }
   }
   return cost;
 }

@@ -35,8 +35,6 @@ using CounterValues = std::array<std::uint64_t, LUMBRE_COUNTER_COUNT>;
 struct ProgramCost {
   std::uint64_t run_time_ns = 0;
   std::uint64_t run_count = 0;
-  std::uint64_t sample_run_time_ns = 0;  // of the sampling program alone
-  std::uint64_t sample_run_count = 0;
 };
 
 class BpfObject {

@@ -72,9 +72,10 @@ Json event_json(const RecordingFacts& facts, const Pipeline& pipeline) {
     event["truncated"][cause] = count;
   }
   event["approximate"] = counts.approximate;
-  if (facts.bpf_cost.sample_run_count != 0 && counts.shown != 0) {
-    // Interrupts that hit other processes are part of what a sample costs.
-    event["ns_per_sample"] = facts.bpf_cost.sample_run_time_ns / facts.bpf_cost.sample_run_count;
+  if (const std::uint64_t taken = facts.counters[LUMBRE_COUNTER_SENT]; taken != 0) {
+    event["ns_per_sample"] = facts.counters[LUMBRE_COUNTER_CAPTURE_NS] / taken;
+  }
+  if (counts.shown != 0) {
     event["bytes_per_sample"] = counts.bytes / counts.shown;
   }
   return event;
