@@ -85,6 +85,7 @@ void ModuleCache::load(Module& module, Result<MappedFile> file) {
   }
   module.elf = std::move(elf).value();
   module.cfi = std::make_unique<CfiTable>(module.elf);
+  module.synthesised = std::make_unique<SynthesisedRules>(module.elf, *module.cfi);
 }
 
 Module& ModuleCache::find(const MappedFileKey& key, const MappedRange& range) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "symbolizer/base/address.h"
+#include "symbolizer/code/synthesised_rules.h"
 #include "symbolizer/dwarf/cfi.h"
 #include "symbolizer/elf/elf_file.h"
 #include "symbolizer/elf/symbol_index.h"
@@ -29,6 +30,7 @@ struct Module {
   std::shared_ptr<ElfFile> elf;  // null: could not be read, `failure` says why
   std::string failure;
   std::unique_ptr<CfiTable> cfi;
+  std::unique_ptr<SynthesisedRules> synthesised;  // there where cfi is; for what it has no row for
   std::optional<PythonRuntime> python;
   bool is_vdso = false;
 

@@ -53,8 +53,9 @@ void KernelWalk::load(const StackSample& sample, const NativeStack& native) {
       continue;
     }
     const Module& module = processes_.modules().at(frame.module);
-    if (module.cfi != nullptr && pages_.publish(frame.module, *module.cfi, {frame.address},
-                                                sample.time_ns()) == RulePages::Outcome::kFull) {
+    if (module.cfi != nullptr &&
+        pages_.publish(frame.module, *module.cfi, module.synthesised.get(), {frame.address},
+                       sample.time_ns()) == RulePages::Outcome::kFull) {
       ranges_.forget_all();
       pages_.reset(sample.time_ns());
       return;

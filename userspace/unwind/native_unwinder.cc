@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "symbolizer/code/call_site.h"
 #include "symbolizer/dwarf/cfi_step.h"
 
 namespace lumbre {
@@ -95,7 +96,8 @@ struct NativeUnwinder::Walk {
   CopiedStack memory;
   lumbre_registers registers;
   NativeStack& stack;
-  bool is_leaf_like = true;  // rip is an instruction, not a return address
+  bool is_leaf_like = true;              // rip is an instruction, not a return address
+  std::vector<std::size_t> synthesised;  // frames whose rule was found from instructions
 };
 
 NativeUnwinder::NativeUnwinder(ProcessTable& processes, std::size_t max_frames)
@@ -105,10 +107,14 @@ const NativeUnwinder::CachedRule& NativeUnwinder::find_rule(Module& module, Imag
   const std::uint64_t hash = (address.value * 0x9e3779b97f4a7c15ULL) ^ (module.id * 0x85ebca6bULL);
   CachedRule& cached = rules_[(hash >> 32) % kRuleCacheEntries];
   if (cached.address != address.value || cached.module != module.id) {
-    cached = {address.value, module.id, false, {}};
+    cached = {address.value, module.id, RuleSource::kNone, {}};
     if (const auto row = module.cfi->find_rule(address)) {
       cached.rule = row->rule;
-      cached.is_found = true;
+      cached.source = RuleSource::kCfi;
+    } else if (const auto found = module.synthesised->find(address, module.symbols())) {
+      const bool is_proven = found->certainty == RuleCertainty::kProven;
+      cached.rule = found->rule;
+      cached.source = is_proven ? RuleSource::kProven : RuleSource::kGuess;
     }
   }
   return cached;
@@ -211,14 +217,12 @@ bool NativeUnwinder::step(Walk& walk) {
     return false;
   }
   const CachedRule& cached = find_rule(*place->module, place->address);
+  const RuleSource source = cached.source;
   lumbre_unwind_rule rule = cached.rule;
-  if (!cached.is_found) {
+  if (source != RuleSource::kCfi) {
     const ImageAddress here{place->address.value + (walk.is_leaf_like ? 0 : 1)};
     if (!is_signal_return(*place->module->elf, here)) {
-      // Where a program starts there is nothing above: its first stack pointer says that it is so.
-      const bool is_start = frame.sp == walk.sample.sample.stack_top && is_main_thread(walk.sample);
-      walk.stack.end = is_start ? NativeEnd::kRoot : NativeEnd::kNoUnwindData;
-      return false;
+      return step_without_cfi(walk, rule, source);
     }
     rule.cfa_kind = LUMBRE_CFA_SIGNAL;
   }
@@ -237,10 +241,87 @@ bool NativeUnwinder::step(Walk& walk) {
   return true;
 }
 
+// Steps from the last frame by a rule that was found from its instructions, if there is one and its
+// return address proves to be one.
+bool NativeUnwinder::step_without_cfi(Walk& walk, const lumbre_unwind_rule& rule,
+                                      RuleSource source) {
+  NativeFrame& frame = walk.stack.frames.back();
+  // Where a program starts there is nothing above: its first stack pointer says that it is so.
+  if (frame.sp == walk.sample.sample.stack_top && is_main_thread(walk.sample)) {
+    walk.stack.end = NativeEnd::kRoot;
+    return false;
+  }
+  walk.stack.end = NativeEnd::kNoUnwindData;
+  if (source == RuleSource::kNone) {
+    return false;
+  }
+  const lumbre_step_result result = step_by_rule(rule, walk.registers, walk.memory);
+  if (result == LUMBRE_STEP_READ_FAULT) {
+    walk.stack.end = end_of_failed_read(walk);
+  }
+  if (result != LUMBRE_STEP_OK || !is_at_return_address(walk)) {
+    return false;
+  }
+  walk.stack.end = NativeEnd::kRoot;
+  walk.stack.is_approximate |= source == RuleSource::kGuess;
+  walk.synthesised.push_back(walk.stack.frames.size() - 1);
+  frame.cfa = walk.registers.value[LUMBRE_RSP];
+  walk.is_leaf_like = false;
+  return true;
+}
+
+// Whether a call stands before the place that the registers stand for.
+bool NativeUnwinder::is_at_return_address(const Walk& walk) {
+  const ProcessAddress call_end{walk.registers.value[LUMBRE_RIP] - 1};
+  const ProcessMapping* mapping = walk.process->find(call_end);
+  if (mapping == nullptr) {
+    return false;
+  }
+  if (mapping->module == kNoModule) {
+    walk.stack.is_approximate = true;  // code made at run time: its bytes are not at hand
+    return true;
+  }
+  const auto place = processes_.locate(*mapping, call_end);
+  if (!place.has_value()) {
+    return false;
+  }
+  const std::uint64_t length = std::min<std::uint64_t>(kLongestCallBytes, place->address.value);
+  return ends_in_call(place->module->elf->bytes_at({place->address.value + 1 - length}, length));
+}
+
+// What was found without unwind data stands if all that follows fits.
+void NativeUnwinder::finish(Walk& walk) {
+  NativeStack& stack = walk.stack;
+  switch (stack.end) {
+    case NativeEnd::kRoot:
+      for (const std::size_t index : walk.synthesised) {
+        const NativeFrame& frame = stack.frames[index];
+        processes_.modules().at(frame.module).synthesised->confirm({frame.address});
+      }
+      return;
+    case NativeEnd::kStackNotReadable:
+    case NativeEnd::kStackTooLong:
+    case NativeEnd::kRingBufferFull:
+    case NativeEnd::kTooManyFrames:
+    case NativeEnd::kJitCode:
+      return;  // nothing speaks against it
+    default:
+      break;
+  }
+  if (!walk.synthesised.empty()) {
+    stack.frames.resize(walk.synthesised.front() + 1);
+    stack.frames.back().cfa = 0;
+    stack.end = NativeEnd::kNoUnwindData;
+    stack.end_module = stack.frames.back().module;
+    stack.is_approximate = false;
+  }
+}
+
 void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
   stack.frames.clear();
   stack.end = NativeEnd::kRoot;
   stack.end_module = kNoModule;
+  stack.is_approximate = false;
   if ((sample.sample.flags & LUMBRE_SAMPLE_USER_REGISTERS) == 0) {
     stack.end = NativeEnd::kNoUserStack;
     return;
@@ -259,14 +340,15 @@ void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
     take_kernel_walk(sample, *process, stack);
     return;
   }
-  Walk walk{sample, process, CopiedStack(sample), sample.sample.registers, stack, true};
+  Walk walk{sample, process, CopiedStack(sample), sample.sample.registers, stack, true, {}};
   while (step(walk)) {
     if (stack.frames.size() >= max_frames_) {
       stack.end = NativeEnd::kTooManyFrames;
-      return;
+      break;
     }
   }
-  if (stack.end != NativeEnd::kRoot) {
+  finish(walk);
+  if (stack.end != NativeEnd::kRoot && stack.end != NativeEnd::kTooManyFrames) {
     name_change_of_image(sample, stack);
   }
 }

@@ -1,5 +1,7 @@
 // NativeUnwinder: the native frames of one sample, from its registers and its copied stack, by
-// call frame information alone; no frame pointers, no guesses. One thread.
+// call frame information; where code has none, by rules found from its instructions, whose every
+// use is verified: a call stands before the return address, and the walk reaches the root. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +54,7 @@ struct NativeStack {
   std::vector<NativeFrame> frames;  // leaf first
   NativeEnd end = NativeEnd::kRoot;
   ModuleId end_module = kNoModule;  // where the walk broke off
+  bool is_approximate = false;      // a caller was found by a rule that is a guess
 };
 
 // Where the frame stands: its instruction, or the call before its return address.
@@ -64,16 +67,20 @@ class NativeUnwinder {
   void unwind(const StackSample& sample, NativeStack& stack);
 
  private:
+  enum class RuleSource : std::uint8_t { kNone, kCfi, kProven, kGuess };
   struct CachedRule {
     std::uint64_t address = ~std::uint64_t{0};
     ModuleId module = kNoModule;
-    bool is_found = false;
+    RuleSource source = RuleSource::kNone;
     lumbre_unwind_rule rule{};
   };
   struct Walk;
 
   void take_kernel_walk(const StackSample& sample, Process& process, NativeStack& stack);
   bool step(Walk& walk);
+  bool step_without_cfi(Walk& walk, const lumbre_unwind_rule& rule, RuleSource source);
+  bool is_at_return_address(const Walk& walk);
+  void finish(Walk& walk);
   const CachedRule& find_rule(Module& module, ImageAddress address);
   std::optional<ProcessTable::Place> place_frame(Process& process, std::uint64_t time_ns,
                                                  NativeFrame& frame, NativeStack& stack);

@@ -57,16 +57,50 @@ std::uint16_t RulePages::index_of(const lumbre_unwind_rule& rule) {
   return next_rule_++;
 }
 
-RulePages::Outcome RulePages::publish(std::uint32_t file, const CfiTable& cfi, ImageAddress address,
+std::vector<CompactRow> merge_rows(std::vector<CompactRow> rows,
+                                   const std::vector<CompactRow>& others) {
+  const std::size_t count = rows.size();
+  std::size_t at = 0;
+  for (CompactRow other : others) {
+    while (at < count && rows[at].end <= other.start) {
+      ++at;
+    }
+    for (std::size_t i = at; i < count && rows[i].start < other.end; ++i) {
+      if (other.start < rows[i].start) {
+        rows.push_back({other.start, rows[i].start, other.rule});
+      }
+      other.start = rows[i].end;
+    }
+    if (other.start < other.end) {
+      rows.push_back(other);
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const CompactRow& left, const CompactRow& right) {
+    return left.start < right.start;
+  });
+  return rows;
+}
+
+RulePages::Outcome RulePages::publish(std::uint32_t file, const CfiTable& cfi,
+                                      const SynthesisedRules* synthesised, ImageAddress address,
                                       std::uint64_t now_ns) {
   const std::uint64_t number = address.value >> LUMBRE_PAGE_SHIFT;
   const auto key = std::pair(file, static_cast<std::uint32_t>(number));
-  if (number > ~std::uint32_t{0} || now_ns < not_before_ns_ || pages_.contains(key)) {
+  if (number > ~std::uint32_t{0} || now_ns < not_before_ns_) {
     return Outcome::kKnown;
   }
-  const ImageAddress start{number << LUMBRE_PAGE_SHIFT};
-  const std::vector<PageRow> rows =
-      make_page_rows(cfi.rows_between(start, {start.value + kPageBytes}), start);
+  const ImageAddress start{number << LUMBRE_PAGE_SHIFT}, end{start.value + kPageBytes};
+  const std::size_t confirmed =
+      synthesised == nullptr ? 0 : synthesised->count_confirmed(start, end);
+  if (const auto known = pages_.find(key);
+      known != pages_.end() && known->second.confirmed == confirmed) {
+    return Outcome::kKnown;
+  }
+  std::vector<CompactRow> found = cfi.rows_between(start, end);
+  if (confirmed != 0) {
+    found = merge_rows(std::move(found), synthesised->confirmed_rows(start, end));
+  }
+  const std::vector<PageRow> rows = make_page_rows(found, start);
   if (pages_.size() >= LUMBRE_MAX_PAGES || next_row_ + rows.size() > LUMBRE_MAX_ROWS) {
     return Outcome::kFull;
   }
@@ -75,12 +109,13 @@ RulePages::Outcome RulePages::publish(std::uint32_t file, const CfiTable& cfi, I
   for (const PageRow& row : rows) {
     store_.rows()[next_row_++] = {row.address, index_of(row.rule)};
   }
-  pages_.emplace(key, rows.size());
+  // The rows of a page that is loaded anew stay unused until the next reset.
+  pages_.insert_or_assign(key, Page{rows.size(), confirmed});
   return store_.set_page({key.first, key.second}, page) ? Outcome::kPublished : Outcome::kFull;
 }
 
 void RulePages::reset(std::uint64_t now_ns) {
-  for (const auto& [key, rows] : pages_) {
+  for (const auto& [key, page] : pages_) {
     store_.clear_page({key.first, key.second});
   }
   pages_.clear();

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "symbolizer/code/synthesised_rules.h"
 #include "symbolizer/dwarf/cfi.h"
 #include "userspace/unwind/unwind_table_store.h"
 
@@ -25,15 +26,20 @@ struct PageRow {
 };
 std::vector<PageRow> make_page_rows(const std::vector<CompactRow>& rows, ImageAddress page_start);
 
+// Both, where they overlap the first.
+std::vector<CompactRow> merge_rows(std::vector<CompactRow> rows,
+                                   const std::vector<CompactRow>& others);
+
 class RulePages {
  public:
   enum class Outcome { kKnown, kPublished, kFull };
 
   explicit RulePages(UnwindTableStore& store) : store_(store) {}
 
-  // Loads the page of `file` that holds the address.
-  Outcome publish(std::uint32_t file, const CfiTable& cfi, ImageAddress address,
-                  std::uint64_t now_ns);
+  // Loads the page of `file` that holds the address. With the proven rules of its functions without
+  // unwind data, `synthesised` (may be null), once they are confirmed: then anew.
+  Outcome publish(std::uint32_t file, const CfiTable& cfi, const SynthesisedRules* synthesised,
+                  ImageAddress address, std::uint64_t now_ns);
   // Call this when publish() has said kFull: forgets all pages.
   void reset(std::uint64_t now_ns);
 
@@ -43,10 +49,14 @@ class RulePages {
   std::uint64_t reset_count() const { return resets_; }
 
  private:
+  struct Page {
+    std::size_t rows = 0;
+    std::size_t confirmed = 0;  // functions without unwind data whose rules it has
+  };
   std::uint16_t index_of(const lumbre_unwind_rule& rule);
 
   UnwindTableStore& store_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> pages_;  // file, page: rows
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Page> pages_;  // by file and page
   std::unordered_map<std::string, std::uint16_t> rule_indices_;
   std::size_t next_row_ = 0;
   std::uint16_t next_rule_ = LUMBRE_NO_RULE + 1;

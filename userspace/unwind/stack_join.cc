@@ -160,7 +160,7 @@ void StackJoin::add_user_part(Build& build) {
 void StackJoin::join(const StackSample& sample, const NativeStack& native, JoinedStack& joined) {
   joined.root_first.clear();
   joined.truncated.clear();
-  joined.is_approximate = false;
+  joined.is_approximate = native.is_approximate;
   Build build{sample, native, joined, 0};
   bool is_leaf = true;
   for (const std::uint64_t address : sample.kernel_stack) {

@@ -87,7 +87,7 @@ TEST_F(RulePagesTest, LibcsPagesAgreeWithItsTableAtEveryAddress) {
   const std::uint64_t begin = text->address.value;
   std::size_t differences = 0;
   for (std::uint64_t address = begin; address < begin + text->bytes.size(); address += 3) {
-    pages_.publish(7, cfi, {address}, 0);
+    pages_.publish(7, cfi, nullptr, {address}, 0);
     auto expected = cfi.find_rule({address});
     if (expected.has_value() && (expected->rule.cfa_kind == LUMBRE_CFA_FULL ||
                                  expected->rule.cfa_kind == LUMBRE_CFA_NONE)) {
@@ -107,25 +107,25 @@ TEST_F(RulePagesTest, APageIsBuiltOnceForAllProcesses) {
   const auto elf = own_libc();
   const CfiTable cfi(elf);
   const ImageAddress address = elf->find_section(".text")->address;
-  EXPECT_EQ(pages_.publish(1, cfi, address, 0), RulePages::Outcome::kPublished);
-  EXPECT_EQ(pages_.publish(1, cfi, address, 0), RulePages::Outcome::kKnown);
+  EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 0), RulePages::Outcome::kPublished);
+  EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 0), RulePages::Outcome::kKnown);
 }
 
 TEST_F(RulePagesTest, NothingIsLoadedInTheGraceAfterAReset) {
   const auto elf = own_libc();
   const CfiTable cfi(elf);
   const ImageAddress address = elf->find_section(".text")->address;
-  pages_.publish(1, cfi, address, 0);
+  pages_.publish(1, cfi, nullptr, address, 0);
   pages_.reset(1'000);
   EXPECT_TRUE(store_.pages.empty());
-  EXPECT_EQ(pages_.publish(1, cfi, address, 2'000), RulePages::Outcome::kKnown);
-  EXPECT_EQ(pages_.publish(1, cfi, address, 2'000'000'000), RulePages::Outcome::kPublished);
+  EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 2'000), RulePages::Outcome::kKnown);
+  EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 2'000'000'000), RulePages::Outcome::kPublished);
 }
 
 TEST_F(RulePagesTest, ATableWithoutRoomSaysSo) {
   store_.is_full = true;
   const auto elf = own_libc();
-  EXPECT_EQ(pages_.publish(1, CfiTable(elf), elf->find_section(".text")->address, 0),
+  EXPECT_EQ(pages_.publish(1, CfiTable(elf), nullptr, elf->find_section(".text")->address, 0),
             RulePages::Outcome::kFull);
 }
 
