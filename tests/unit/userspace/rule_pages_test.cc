@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -78,6 +79,22 @@ TEST_F(RulePagesTest, AnEmptyPageIsOneRowWithoutRule) {
   EXPECT_EQ(rows[0].rule.cfa_kind, LUMBRE_CFA_NONE);
 }
 
+TEST_F(RulePagesTest, RowsOfOtherOriginFillTheGapsAlone) {
+  const auto rows =
+      merge_rows({row(0x100, 0x200, 8), row(0x300, 0x400, 16)},
+                 {row(0x80, 0x180, 24), row(0x1c0, 0x380, 32), row(0x500, 0x600, 40)});
+  std::vector<std::array<std::uint64_t, 3>> shape;
+  for (const CompactRow& merged : rows) {
+    shape.push_back(
+        {merged.start.value, merged.end.value, static_cast<std::uint64_t>(merged.rule.cfa_offset)});
+  }
+  EXPECT_EQ(shape, (std::vector<std::array<std::uint64_t, 3>>{{0x80, 0x100, 24},
+                                                              {0x100, 0x200, 8},
+                                                              {0x200, 0x300, 32},
+                                                              {0x300, 0x400, 16},
+                                                              {0x500, 0x600, 40}}));
+}
+
 TEST_F(RulePagesTest, LibcsPagesAgreeWithItsTableAtEveryAddress) {
   const auto elf = own_libc();
   ASSERT_NE(elf, nullptr);
@@ -119,7 +136,8 @@ TEST_F(RulePagesTest, NothingIsLoadedInTheGraceAfterAReset) {
   pages_.reset(1'000);
   EXPECT_TRUE(store_.pages.empty());
   EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 2'000), RulePages::Outcome::kKnown);
-  EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 2'000'000'000), RulePages::Outcome::kPublished);
+  EXPECT_EQ(pages_.publish(1, cfi, nullptr, address, 2'000'000'000),
+            RulePages::Outcome::kPublished);
 }
 
 TEST_F(RulePagesTest, ATableWithoutRoomSaysSo) {
