@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,7 @@ using Kind = InstructionKind;
 constexpr std::size_t kMaxFunctionBytes = std::size_t{4} << 20;
 // Each pass knows the jump tables that the ones before have found.
 constexpr int kMaxPasses = 8;
+constexpr std::uint32_t kNoInstruction = ~std::uint32_t{0};
 
 bool is_equal(const SynthesisedRule& left, const SynthesisedRule& right) {
   return left.certainty == right.certainty &&
@@ -29,6 +31,7 @@ class FunctionAnalysis {
   explicit FunctionAnalysis(const FunctionCode& code) : code_(code) {
     code_.bytes = code_.bytes.first(std::min(code_.bytes.size(), kMaxFunctionBytes));
     marks_.resize(code_.bytes.size());
+    places_.resize(code_.bytes.size());
   }
 
   FunctionRules run() {
@@ -74,10 +77,21 @@ class FunctionAnalysis {
     return steps_ <= kMaxAnalysisSteps;
   }
 
-  std::optional<Instruction> decode(std::size_t offset) const {
-    return offset < code_.bytes.size()
-               ? decode_instruction(code_.bytes.subspan(offset), code_.address + offset)
-               : std::nullopt;
+  // Decoding costs more than all else: each place once. Null where there is no instruction.
+  const Instruction* decode(std::size_t offset) {
+    if (offset >= places_.size()) {
+      return nullptr;
+    }
+    if (places_[offset] == 0) {
+      const auto instruction =
+          decode_instruction(code_.bytes.subspan(offset), code_.address + offset);
+      if (instruction.has_value()) {
+        instructions_.push_back(*instruction);
+      }
+      places_[offset] = instruction.has_value() ? static_cast<std::uint32_t>(instructions_.size())
+                                                : kNoInstruction;
+    }
+    return places_[offset] == kNoInstruction ? nullptr : &instructions_[places_[offset] - 1];
   }
   std::optional<std::size_t> inside(std::uint64_t address) const {
     const std::uint64_t offset = address - code_.address;
@@ -103,8 +117,8 @@ class FunctionAnalysis {
       }
       marks_[offset] |= kLeader;
       while (offset < marks_.size() && (marks_[offset] & kStart) == 0 && spend()) {
-        const auto instruction = decode(offset);
-        if (!instruction.has_value()) {
+        const Instruction* instruction = decode(offset);
+        if (instruction == nullptr) {
           break;
         }
         mark_instruction(offset, instruction->length);
@@ -180,8 +194,8 @@ class FunctionAnalysis {
         return;
       }
       is_first = false;
-      const auto instruction = decode(offset);
-      if (!instruction.has_value()) {
+      const Instruction* instruction = decode(offset);
+      if (instruction == nullptr) {
         return;
       }
       const std::size_t next = offset + instruction->length;
@@ -267,8 +281,8 @@ class FunctionAnalysis {
           break;
         }
         is_first = false;
-        const auto instruction = decode(offset);
-        if (!instruction.has_value() || !emit_one(*instruction, offset, state)) {
+        const Instruction* instruction = decode(offset);
+        if (instruction == nullptr || !emit_one(*instruction, offset, state)) {
           break;
         }
         offset += instruction->length;
@@ -331,11 +345,11 @@ class FunctionAnalysis {
         ++offset;
         continue;
       }
-      const auto instruction = decode(offset);
-      const bool is_padding = !instruction.has_value() || instruction->kind == Kind::kNothing ||
+      const Instruction* instruction = decode(offset);
+      const bool is_padding = instruction == nullptr || instruction->kind == Kind::kNothing ||
                               instruction->kind == Kind::kStop;
       if (is_padding) {
-        offset += instruction.has_value() ? instruction->length : 1;
+        offset += instruction != nullptr ? instruction->length : 1;
         continue;
       }
       discover(offset);
@@ -389,7 +403,9 @@ class FunctionAnalysis {
   }
 
   FunctionCode code_;
-  std::vector<std::uint8_t> marks_;                // enum Mark, by offset
+  std::vector<std::uint8_t> marks_;    // enum Mark, by offset
+  std::vector<std::uint32_t> places_;  // by offset: in instructions_, plus one; 0: not yet decoded
+  std::deque<Instruction> instructions_;
   std::vector<bool> settled_;                      // a rule was found here on a better path
   std::size_t settled_count_ = 0;                  // of emitted_
   std::unordered_map<std::size_t, Block> states_;  // by leader
