@@ -85,8 +85,8 @@ static __always_inline void capture_user(const struct lumbre_pt_regs *interrupte
                                          struct task_struct *task, const struct capture *capture,
                                          struct lumbre_sample *sample) {
   read_user_registers(interrupted, sample);
-  if ((sample->flags & LUMBRE_SAMPLE_USER_REGISTERS) && BPF_CORE_READ(task, mm)) {
-    sample->exec_pages = BPF_CORE_READ(task, mm, exec_vm);
+  if ((sample->flags & LUMBRE_SAMPLE_USER_REGISTERS) && task->mm) {
+    sample->exec_pages = task->mm->exec_vm;
     walk_python(task, capture, sample);
     if (!(sample->flags & LUMBRE_SAMPLE_32BIT)) {
       walk_native(capture, sample);
@@ -104,7 +104,7 @@ static __always_inline void capture_user(const struct lumbre_pt_regs *interrupte
 /* `interrupted` are the registers that the event hit, of user or kernel mode. */
 static __always_inline void capture_sample(void *context, const struct lumbre_pt_regs *interrupted,
                                            const struct capture_request *request) {
-  struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+  struct task_struct *task = bpf_get_current_task_btf();
   if (!is_in_scope(task)) {
     count(LUMBRE_COUNTER_OUT_OF_SCOPE);
     return;
@@ -132,7 +132,7 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
     sample->flags |= LUMBRE_SAMPLE_IN_KERNEL;
     send_kernel_stack(context, &capture, sample);
   }
-  if (BPF_CORE_READ(task, flags) & PF_KTHREAD) {
+  if (task->flags & PF_KTHREAD) {
     sample->flags |= LUMBRE_SAMPLE_KERNEL_THREAD;
   } else {
     capture_user(interrupted, task, &capture, sample);

@@ -231,7 +231,7 @@ static __always_inline void walk_python(struct task_struct *task, const struct c
   struct python_walk walk = {.capture = capture, .process = process,
                              .address_space = sample->task.address_space,
                              .pid = sample->task.visible_pid, .end = LUMBRE_PYTHON_LIMIT};
-  __u64 thread_id = BPF_CORE_READ(task, thread.fsbase);
+  __u64 thread_id = task->thread.fsbase;
   __u64 state = find_thread_state(process, walk.address_space, thread_id);
   if (!state) {
     sample->python_end = LUMBRE_PYTHON_NO_THREAD;

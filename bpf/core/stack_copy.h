@@ -12,14 +12,14 @@
 
 /* Where the stack that holds `sp` is known to end, 0 where that is not known. */
 static __always_inline __u64 find_stack_top(struct task_struct *task, __u64 sp) {
-  __u64 alternate = BPF_CORE_READ(task, sas_ss_sp);
-  __u64 alternate_size = BPF_CORE_READ(task, sas_ss_size);
+  __u64 alternate = task->sas_ss_sp;
+  __u64 alternate_size = task->sas_ss_size;
   if (alternate_size && sp >= alternate && sp - alternate < alternate_size) {
     return alternate + alternate_size;
   }
-  __u64 main_top = BPF_CORE_READ(task, mm, start_stack);
-  __u64 thread_top = BPF_CORE_READ(task, thread.fsbase);
-  int is_main = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
+  __u64 main_top = task->mm->start_stack;
+  __u64 thread_top = task->thread.fsbase;
+  int is_main = task->pid == task->tgid;
   if (sp < main_top && (is_main || main_top - sp < (8ULL << 20))) {
     return main_top;
   }
@@ -84,7 +84,7 @@ static __always_inline void copy_stack(struct task_struct *task, const struct ca
       .end = LUMBRE_STACK_LIMIT,
   };
   sample->stack_top = copy.top;
-  bpf_loop(config.max_stack_chunks, copy_stack_page, &copy, 0);
+  bpf_loop(LUMBRE_MAX_STACK_CHUNKS, copy_stack_page, &copy, 0);
   sample->stack_chunks = copy.chunks;
   sample->stack_end = copy.end;
 }

@@ -20,7 +20,7 @@ static __always_inline void send_process(struct task_struct *task, __u32 change,
   record->parent_visible_pid = 0;
   record->parent_address_space = 0;
   if (parent) {
-    record->parent_visible_pid = visible_number(BPF_CORE_READ(parent, group_leader));
+    record->parent_visible_pid = visible_number(parent->group_leader);
     record->parent_address_space = address_space_of(parent);
   }
   bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
@@ -45,7 +45,7 @@ static __always_inline void forget_tables(__u32 pid) {
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(lumbre_process_fork, struct task_struct *parent, struct task_struct *child) {
-  if (BPF_CORE_READ(parent, tgid) == BPF_CORE_READ(child, tgid) || !is_in_scope(parent) ||
+  if (parent->tgid == child->tgid || !is_in_scope(parent) ||
       !config.follows_children) {
     return 0;
   }
@@ -54,14 +54,14 @@ int BPF_PROG(lumbre_process_fork, struct task_struct *parent, struct task_struct
   if (!config.is_whole_machine && bpf_map_update_elem(&targets, &pid, &one, BPF_ANY)) {
     count(LUMBRE_COUNTER_TARGETS_FULL);
   }
-  inherit_tables(visible_number(BPF_CORE_READ(parent, group_leader)), pid);
+  inherit_tables(visible_number(parent->group_leader), pid);
   send_process(child, LUMBRE_PROCESS_FORK, parent);
   return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(lumbre_process_exec, struct task_struct *task) {
-  __u32 pid = visible_number(BPF_CORE_READ(task, group_leader));
+  __u32 pid = visible_number(task->group_leader);
   forget_tables(pid);
   if (is_in_scope(task)) {
     send_process(task, LUMBRE_PROCESS_EXEC, 0);
@@ -71,10 +71,10 @@ int BPF_PROG(lumbre_process_exec, struct task_struct *task) {
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(lumbre_process_exit, struct task_struct *task) {
-  if (BPF_CORE_READ(task, signal, live.counter) != 0 || !is_in_scope(task)) {
+  if (task->signal->live.counter != 0 || !is_in_scope(task)) {
     return 0;
   }
-  __u32 pid = visible_number(BPF_CORE_READ(task, group_leader));
+  __u32 pid = visible_number(task->group_leader);
   send_process(task, LUMBRE_PROCESS_EXIT, 0);
   forget_tables(pid);
   bpf_map_delete_elem(&targets, &pid);

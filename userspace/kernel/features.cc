@@ -47,7 +47,6 @@ FeatureFinding probe_programs() {
                          true};
   BpfSettings settings;
   settings.ring_bytes = 4096;
-  settings.config.max_stack_chunks = LUMBRE_MAX_STACK_CHUNKS;
   const auto object = BpfObject::load(settings);
   finding.is_present = object.has_value();
   finding.detail = object.has_value() ? "" : object.error().message;

@@ -58,7 +58,6 @@ BpfSettings settings_for(const RecordOptions& options, SamplingClock clock) {
   settings.config.is_whole_machine = options.mode == TargetMode::kWholeMachine ? 1 : 0;
   settings.config.follows_children = options.follows_children ? 1 : 0;
   settings.config.pid_namespace_inode = own_pid_namespace();
-  settings.config.max_stack_chunks = LUMBRE_MAX_STACK_CHUNKS;
   settings.config.check_one_in = options.self_check_one_in;
   settings.config.cpu_weight_ns =
       clock == SamplingClock::kCycles ? 0 : 1'000'000'000ULL / options.frequency_hz;
