@@ -19,7 +19,7 @@
 
 namespace lumbre {
 
-inline constexpr std::size_t kMaxAnalysisSteps = 1'000'000;
+inline constexpr std::size_t kMaxAnalysisSteps = 4'000'000;
 
 enum class RuleCertainty : std::uint8_t {
   kProven,  // every analysed path from the entry to here agrees
