@@ -70,11 +70,8 @@ Result<std::unique_ptr<BpfObject>> BpfObject::load(const BpfSettings& settings) 
   if (const int failure = lumbre_bpf__load(object->skeleton_); failure != 0) {
     return load_error(failure);
   }
-  object->ring_ = ring_buffer__new(bpf_map__fd(object->skeleton_->maps.events), on_record,
-                                   object.get(), nullptr);
-  if (object->ring_ == nullptr) {
-    return Error::system(errno, "cannot map the ring buffer");
-  }
+  LUMBRE_TRY_ASSIGN(object->ring_,
+                    RingDrain::start(bpf_map__fd(object->skeleton_->maps.events)));
   const auto& maps = object->skeleton_->maps;
   LUMBRE_TRY_ASSIGN(object->unwind_tables_,
                     BpfUnwindTables::map({bpf_map__fd(maps.unwind_rules),
@@ -88,7 +85,7 @@ Result<std::unique_ptr<BpfObject>> BpfObject::load(const BpfSettings& settings) 
 }
 
 BpfObject::~BpfObject() {
-  ring_buffer__free(ring_);
+  ring_ = nullptr;
   lumbre_bpf__destroy(skeleton_);
   UniqueFd statistics(statistics_fd_);
 }
@@ -116,21 +113,6 @@ Result<void> BpfObject::attach_lifecycle() {
 int BpfObject::cpu_program_fd() const {
   return bpf_program__fd(skeleton_->progs.lumbre_cpu_sample);
 }
-
-int BpfObject::on_record(void* context, void* data, std::size_t size) {
-  const auto* object = static_cast<BpfObject*>(context);
-  (*object->callback_)({static_cast<const std::byte*>(data), size});
-  return 0;
-}
-
-std::size_t BpfObject::consume(const RecordCallback& callback) {
-  callback_ = &callback;
-  const int count = ring_buffer__consume(ring_);
-  callback_ = nullptr;
-  return count > 0 ? static_cast<std::size_t>(count) : 0;
-}
-
-int BpfObject::ring_poll_fd() const { return ring_buffer__epoll_fd(ring_); }
 
 Result<void> BpfObject::add_target(std::uint32_t visible_pid) {
   const std::uint32_t one = 1;

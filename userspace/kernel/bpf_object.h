@@ -18,9 +18,9 @@
 #include "bpf/abi/tables.h"
 #include "symbolizer/base/result.h"
 #include "userspace/kernel/bpf_unwind_tables.h"
+#include "userspace/kernel/ring_drain.h"
 
 struct lumbre_bpf;
-struct ring_buffer;
 
 namespace lumbre {
 
@@ -45,10 +45,9 @@ class BpfObject {
   Result<void> attach_lifecycle();
   int cpu_program_fd() const;
 
-  // Hands every record waiting in the ring buffer to the callback; the bytes are valid during it.
-  using RecordCallback = std::function<void(std::span<const std::byte>)>;
-  std::size_t consume(const RecordCallback& callback);
-  int ring_poll_fd() const;
+  // Hands every record sent so far to the callback; the bytes are valid during it.
+  void consume(const RingDrain::RecordCallback& callback) { ring_->take(callback); }
+  int ring_poll_fd() const { return ring_->poll_fd(); }
 
   Result<void> add_target(std::uint32_t visible_pid);
   Result<void> set_python(std::uint32_t visible_pid, const lumbre_python_process& process);
@@ -62,13 +61,11 @@ class BpfObject {
 
  private:
   BpfObject() = default;
-  static int on_record(void* context, void* data, std::size_t size);
 
   lumbre_bpf* skeleton_ = nullptr;
-  ring_buffer* ring_ = nullptr;
   std::optional<BpfUnwindTables> unwind_tables_;
   int statistics_fd_ = -1;
-  const RecordCallback* callback_ = nullptr;
+  std::unique_ptr<RingDrain> ring_;  // last: its thread ends before the map is closed
 };
 
 }  // namespace lumbre
