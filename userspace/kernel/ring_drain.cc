@@ -77,21 +77,28 @@ void RingDrain::run(const std::stop_token& stop) {
   }
 }
 
+// False: the ring held more than may wait at once, and has more.
+bool RingDrain::swap() {
+  const std::lock_guard lock(mutex_);
+  drain();
+  std::uint64_t count = 0;
+  static_cast<void>(!::read(ready_.get(), &count, sizeof(count)));
+  taken_.clear();
+  taken_.swap(waiting_);
+  return taken_.size() <= kMostWaitingBytes;
+}
+
 void RingDrain::take(const RecordCallback& callback) {
-  {
-    const std::lock_guard lock(mutex_);
-    drain();
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(ready_.get(), &count, sizeof(count)));
-    taken_.clear();
-    taken_.swap(waiting_);
-  }
-  for (std::size_t at = 0; at < taken_.size();) {
-    std::uint64_t length = 0;
-    std::memcpy(&length, taken_.data() + at, sizeof(length));
-    at += sizeof(length);
-    callback(std::span(taken_).subspan(at, length));
-    at += (length + kAlignment - 1) / kAlignment * kAlignment;
+  bool is_all = false;
+  while (!is_all) {
+    is_all = swap();
+    for (std::size_t at = 0; at < taken_.size();) {
+      std::uint64_t length = 0;
+      std::memcpy(&length, taken_.data() + at, sizeof(length));
+      at += sizeof(length);
+      callback(std::span(taken_).subspan(at, length));
+      at += (length + kAlignment - 1) / kAlignment * kAlignment;
+    }
   }
 }
 

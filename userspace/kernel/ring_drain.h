@@ -24,7 +24,7 @@ namespace lumbre {
 
 class RingDrain {
  public:
-  static constexpr std::size_t kMostWaitingBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20;
 
   // `map_fd` of the ring buffer map, borrowed.
   static Result<std::unique_ptr<RingDrain>> start(int map_fd);
@@ -43,6 +43,7 @@ class RingDrain {
   static int on_record(void* context, void* data, std::size_t size);
   void run(const std::stop_token& stop);
   void drain();
+  bool swap();
 
   ring_buffer* ring_ = nullptr;
   UniqueFd ready_;  // eventfd(2)

@@ -23,6 +23,7 @@ constexpr int kRoundMilliseconds = 20;
 // At most ten seconds of a recording may be lost with Lumbre itself.
 constexpr std::chrono::seconds kCheckpointInterval{7};
 constexpr int kCheckpointShare = 50;  // saving takes at most one part in so many of the time
+constexpr int kRecordingNice = -10;
 constexpr std::uint64_t kInitialPidNamespaceInode = 0xEFFFFFFC;  // PROC_PID_INIT_INO
 
 std::uint64_t clock_ns(clockid_t clock) {
@@ -66,6 +67,22 @@ BpfSettings settings_for(const RecordOptions& options, SamplingClock clock) {
 
 }  // namespace
 
+// On a machine with hundreds of runnable threads Lumbre would wait seconds for a CPU, and lose what
+// finds no room meanwhile. It needs little of one; names and files are made at the usual priority.
+void Recording::raise_priority() {
+  errno = 0;
+  const int usual = ::getpriority(PRIO_PROCESS, 0);
+  if (errno == 0 && usual > kRecordingNice && ::setpriority(PRIO_PROCESS, 0, kRecordingNice) == 0) {
+    usual_nice_ = usual;
+  }
+}
+
+void Recording::restore_priority() {
+  if (usual_nice_.has_value()) {
+    ::setpriority(PRIO_PROCESS, 0, *usual_nice_);
+  }
+}
+
 std::uint32_t default_ring_bytes() {
   constexpr std::uint64_t kPerCpu = 256 << 10;
   const auto cpus = static_cast<std::uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
@@ -89,6 +106,7 @@ Result<void> Recording::set_up(const RecordOptions& options) {
     LUMBRE_TRY_ASSIGN(command_, SpawnedCommand::start(options.command));
     facts_.options.pids = {static_cast<std::uint32_t>(command_->pid())};
   }
+  raise_priority();
   LUMBRE_TRY_ASSIGN(bpf_, BpfObject::load(settings_for(options, facts_.clock)));
   LUMBRE_TRY_ASSIGN(Sideband sideband, Sideband::open());
   sideband_ = std::make_unique<Sideband>(std::move(sideband));
@@ -245,6 +263,7 @@ void Recording::finish() {
   }
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   pipeline_->finish();
+  restore_priority();
   if (shows_progress_) {
     std::fputs("\r\033[K", stderr);
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,8 @@ class Recording {
   void finish();
   void read_facts();
   void read_machine_facts();
+  void raise_priority();
+  void restore_priority();
   void show_progress();
   void save_checkpoint();
 
@@ -85,6 +88,7 @@ class Recording {
   std::function<void()> checkpoint_;
   MachineTimes machine_at_start_;
   int command_status_ = 0;
+  std::optional<int> usual_nice_;  // of this thread, while it is raised
   bool shows_progress_ = false;
 };
 

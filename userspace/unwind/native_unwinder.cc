@@ -175,7 +175,8 @@ NativeEnd NativeUnwinder::end_of_failed_read(const Walk& walk) {
   if (is_before_copy || walk.memory.is_in_hole(address)) {
     return NativeEnd::kStackNotReadable;
   }
-  if (address < sample.stack_start || address > copy_end + (64ULL << 20)) {
+  const bool is_far = address < sample.stack_start || address > copy_end + (64ULL << 20);
+  if (is_far && !sample.stack.empty()) {
     return NativeEnd::kBrokenStack;
   }
   switch (sample.sample.stack_end) {
