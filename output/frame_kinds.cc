@@ -65,6 +65,12 @@ bool is_unknown_name(std::string_view name) {
   return name.starts_with("0x") && is_hexadecimal(name.substr(2));
 }
 
+bool is_unnamed_jit(const Profile& profile, const Location& location) {
+  return location.kind == FrameKind::kJit &&
+         (location.lines.empty() ||
+          profile.text(profile.functions[location.lines.front().function].name) == kJitMapping);
+}
+
 FrameKind judge_frame_kind(const FrameSigns& signs) {
   if (signs.name.starts_with("[truncated")) return FrameKind::kTruncated;
   if (signs.mapping == kPythonMapping) return FrameKind::kPython;

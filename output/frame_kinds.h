@@ -32,5 +32,7 @@ FrameKind judge_frame_kind(const FrameSigns& signs);
 bool is_kernel_mapping(std::string_view filename);
 // "module+0x1f", "[unknown]" and other names that say that there is no name.
 bool is_unknown_name(std::string_view name);
+// Code made at run time of which nobody said what it is: "[jit]" as a name.
+bool is_unnamed_jit(const Profile& profile, const Location& location);
 
 }  // namespace lumbre::output

@@ -11,7 +11,8 @@ namespace lumbre {
 enum class FrameKind : std::uint8_t {
   kNative,     // module + image address
   kEvalLoop,   // the same, but the interpreter's loop: its Python frames stand above it
-  kNoFile,     // code in no file (made at run time); address as in the process
+  kNoFile,     // code made at run time that has no name (yet); see JitCodes
+  kJit,        // code made at run time: name + line
   kPython,     // code object + line
   kKernel,     // kernel address
   kTruncated,  // the root is missing: text
@@ -20,8 +21,9 @@ enum class FrameKind : std::uint8_t {
 
 struct Frame {
   FrameKind kind = FrameKind::kNative;
-  std::uint32_t owner = 0;    // ModuleId, Python code index, or text id (kTruncated, kMissing)
-  std::uint64_t address = 0;  // image, process or kernel address, or the Python line
+  // ModuleId, Python code index, JitCodes' index, or text id (kTruncated, kMissing).
+  std::uint32_t owner = 0;
+  std::uint64_t address = 0;  // image or kernel address, or the line (kPython, kJit)
   bool operator==(const Frame&) const = default;
 };
 

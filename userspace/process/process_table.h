@@ -59,6 +59,11 @@ class ProcessTable {
   // Looks at a live process again after an address was found in no mapping (an event was lost, or
   // mprotect(2) made code of data, which no event tells); at most once in 100 ms per process.
   void reread(Process& process, std::uint64_t now_ns);
+  // As the process sees it; "" for a mapping without a file.
+  std::string path_of(const ProcessMapping& mapping) const {
+    return mapping.module == kNoModule ? "" : modules_.at(mapping.module).path;
+  }
+  const Module& module_at(ModuleId module) const { return modules_.at(module); }
   std::uint64_t lost_events() const { return lost_events_; }
   std::size_t size() const { return processes_.size(); }
   ModuleCache& modules() { return modules_; }

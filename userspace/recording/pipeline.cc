@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstring>
 #include <variant>
 
@@ -34,11 +35,12 @@ Pipeline::Pipeline(BpfObject& bpf, Sideband& sideband, const RecordOptions& opti
     : bpf_(bpf),
       sideband_(sideband),
       processes_(modules_),
+      jit_(processes_),
       walks_in_kernel_(options.walks_in_kernel),
       store_(options.max_bytes / sizeof(WeightedStack)),
-      unwinder_(processes_, options.max_stack_frames),
+      unwinder_(processes_, jit_, options.max_stack_frames),
       kernel_walk_(bpf.unwind_tables(), processes_),
-      joiner_(modules_, codes_, store_) {
+      joiner_(modules_, codes_, jit_, store_) {
   processes_.on_python([this](const Process& process, const PythonRuntime& runtime,
                               std::uint64_t bias) { note_python(process, runtime, bias); });
 }
@@ -79,6 +81,9 @@ void Pipeline::apply_sideband_until(std::uint64_t time_ns) {
     if (const auto* executed = std::get_if<ProcessExecuted>(&event.what)) {
       bpf_.forget_python(executed->pid);
       codes_.forget_process(executed->pid);
+      jit_.forget_process(executed->pid);
+    } else if (const auto* forked = std::get_if<ProcessForked>(&event.what)) {
+      jit_.note_fork(forked->parent_pid, forked->pid, event.time_ns);
     }
     processes_.apply(event);
     waiting_sideband_.pop_front();
@@ -110,6 +115,7 @@ void Pipeline::forget_ended(std::uint64_t now_ns) {
   while (!ended_.empty() && ended_.front().first < now_ns) {
     processes_.remove(ended_.front().second);
     codes_.forget_process(ended_.front().second);
+    jit_.forget_process(ended_.front().second);
     ended_.pop_front();
   }
 }
@@ -193,7 +199,11 @@ StackMemo::Entry Pipeline::stack_of(const StackSample& sample) {
     ++counts_.truncated[joined_.truncated];
   }
   const StackMemo::Entry entry{store_.stacks.insert(joined_.root_first), joined_.is_approximate};
-  if (is_memorable && joined_.truncated.empty()) {
+  // Code made at run time may have another name the next time.
+  const bool has_jit =
+      std::any_of(native_.frames.begin(), native_.frames.end(),
+                  [](const NativeFrame& frame) { return frame.module == kNoModule; });
+  if (is_memorable && joined_.truncated.empty() && !has_jit) {
     memo_.add(key, entry);
   }
   return entry;

@@ -16,6 +16,7 @@
 #include "userspace/decode/decoder.h"
 #include "userspace/kernel/bpf_object.h"
 #include "userspace/kernel/sideband.h"
+#include "userspace/process/jit_codes.h"
 #include "userspace/process/process_table.h"
 #include "userspace/recording/options.h"
 #include "userspace/unwind/kernel_walk.h"
@@ -50,6 +51,7 @@ class Pipeline {
   const SampleStore& store() const { return store_; }
   ModuleCache& modules() { return modules_; }
   const PythonCodes& codes() const { return codes_; }
+  JitCodes& jit() { return jit_; }
   const KernelWalk& kernel_walk() const { return kernel_walk_; }
   const std::set<std::string>& notes() const { return notes_; }
   std::uint64_t lost_mappings() const { return processes_.lost_events(); }
@@ -72,6 +74,7 @@ class Pipeline {
   ModuleCache modules_;
   ProcessTable processes_;
   PythonCodes codes_;
+  JitCodes jit_;
   bool walks_in_kernel_;
   SampleStore store_;
   Decoder decoder_;

@@ -20,10 +20,15 @@ std::string with_offset(const std::string& module, std::uint64_t address) {
 
 }  // namespace
 
-FrameNamer::FrameNamer(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+FrameNamer::FrameNamer(const SampleStore& store, const FrameSources& sources,
                        output::Profile& profile)
-    : store_(store), codes_(codes), sources_(sources), profile_(profile) {
-  if (sources.modules().size() != 0) {
+    : store_(store),
+      codes_(sources.python),
+      jit_(sources.jit),
+      sources_(sources.modules),
+      profile_(profile) {
+  jit_.look_again();
+  if (sources_.modules().size() != 0) {
     mapping_of(0);  // pprof takes the first mapping for the main program
   }
 }
@@ -137,6 +142,22 @@ output::Location FrameNamer::python_location(const Frame& frame) {
   return location;
 }
 
+output::Location FrameNamer::jit_location(const Frame& frame) {
+  const JitName* name = jit_.name_of(frame);
+  if (name == nullptr) {
+    return text_location("[jit]", output::FrameKind::kJit);
+  }
+  const auto line = frame.kind == FrameKind::kJit ? static_cast<std::int64_t>(frame.address) : 0;
+  output::Location location;
+  location.kind = output::FrameKind::kJit;
+  const output::StringId shown = profile_.intern(display_name(name->function));
+  const output::StringId whole = profile_.intern(demangle(name->whole));
+  const output::FunctionId function =
+      profile_.add_function({shown, whole, profile_.intern(name->file), name->start_line});
+  location.lines.push_back({function, line, 0});
+  return location;
+}
+
 output::Location FrameNamer::kernel_location(const Frame& frame) {
   if (kernel_mapping_ == output::kNone) {
     output::Mapping mapping;
@@ -162,7 +183,8 @@ output::LocationId FrameNamer::make_location(const Frame& frame) {
     case FrameKind::kKernel:
       return profile_.add_location(kernel_location(frame));
     case FrameKind::kNoFile:
-      return profile_.add_location(text_location("[jit]", output::FrameKind::kJit));
+    case FrameKind::kJit:
+      return profile_.add_location(jit_location(frame));
     case FrameKind::kTruncated:
       return profile_.add_location(text_location(
           "[truncated: " + store_.texts.text(frame.owner) + "]", output::FrameKind::kTruncated));
@@ -183,6 +205,15 @@ output::LocationId FrameNamer::location(FrameId frame) {
   const output::LocationId location = make_location(store_.frames.at(frame));
   locations_.emplace(frame, location);
   return location;
+}
+
+bool FrameNamer::is_python_trampoline(FrameId id) {
+  const Frame& frame = store_.frames.at(id);
+  if (frame.kind != FrameKind::kJit && frame.kind != FrameKind::kNoFile) {
+    return false;
+  }
+  const JitName* name = jit_.name_of(frame);
+  return name != nullptr && name->is_python_trampoline;
 }
 
 bool FrameNamer::is_plumbing(FrameId id) {

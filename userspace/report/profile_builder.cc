@@ -1,7 +1,10 @@
 #include "userspace/report/profile_builder.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
+
+#include "output/frame_kinds.h"
 
 namespace lumbre {
 namespace {
@@ -34,9 +37,12 @@ std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
   std::vector<FrameId> shown;
   std::size_t run_start = 0;  // in `shown`: the native frames since the last Python frame
   bool has_python_leafward = false;
+  const bool has_python = std::any_of(leaf_first.begin(), leaf_first.end(), [&](FrameId id) {
+    return store.frames.at(id).kind == FrameKind::kPython;
+  });
   for (const FrameId id : leaf_first) {
     const FrameKind kind = store.frames.at(id).kind;
-    if (kind == FrameKind::kEvalLoop) {
+    if (kind == FrameKind::kEvalLoop || (has_python && namer.is_python_trampoline(id))) {
       continue;
     }
     if (kind == FrameKind::kPython) {
@@ -59,11 +65,11 @@ std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
   return shown;
 }
 
-BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
                            const BuildOptions& options) {
   BuiltProfile built;
   describe(built.profile, options);
-  FrameNamer namer(store, codes, sources, built.profile);
+  FrameNamer namer(store, sources, built.profile);
   for (const auto& [key, total] : store.totals()) {
     const auto [event, stack, label_set] = key;
     if (event != options.event) {
@@ -85,10 +91,10 @@ BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes, N
       built.samples_without_symbols[module] += total.count;
     }
     if (!locations.empty()) {
-      const output::FrameKind leaf = built.profile.locations[locations.front()].kind;
-      const bool is_named = leaf != output::FrameKind::kUnknown &&
-                            leaf != output::FrameKind::kJit &&
-                            leaf != output::FrameKind::kTruncated;
+      const output::Location& leaf = built.profile.locations[locations.front()];
+      const bool is_named = leaf.kind != output::FrameKind::kUnknown &&
+                            leaf.kind != output::FrameKind::kTruncated &&
+                            !output::is_unnamed_jit(built.profile, leaf);
       built.unattributed_samples += is_named ? 0 : total.count;
     }
     built.profile.samples.push_back(
@@ -97,7 +103,7 @@ BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes, N
           static_cast<std::int64_t>(static_cast<double>(total.weight) * options.ns_per_weight)},
          make_labels(store.labels.at(label_set), built.profile)});
   }
-  sources.release_pages();
+  sources.modules.release_pages();
   return built;
 }
 

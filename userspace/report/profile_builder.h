@@ -29,7 +29,7 @@ struct BuiltProfile {
   std::uint64_t unattributed_samples = 0;                     // whose leaf has no name
 };
 
-BuiltProfile build_profile(const SampleStore& store, const PythonCodes& codes, NameSources& sources,
+BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
                            const BuildOptions& options);
 
 // The frames of a stack that are shown: without the interpreter's plumbing between Python frames.

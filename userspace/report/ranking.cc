@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "output/frame_kinds.h"
+
 namespace lumbre {
 namespace {
 
@@ -71,8 +73,8 @@ bool is_unnamed(const Profile& profile, const output::Sample& sample) {
     return true;
   }
   const Location& leaf = profile.locations[sample.locations.front()];
-  return leaf.lines.empty() || leaf.kind == FrameKind::kUnknown || leaf.kind == FrameKind::kJit ||
-         leaf.kind == FrameKind::kTruncated;
+  return leaf.lines.empty() || leaf.kind == FrameKind::kUnknown ||
+         leaf.kind == FrameKind::kTruncated || output::is_unnamed_jit(profile, leaf);
 }
 
 void add_sample(const Profile& profile, const output::Sample& sample, std::int64_t value, RankBy by,

@@ -32,7 +32,7 @@ BuiltProfile build_cpu_profile(Recording& recording, NameSources& sources,
   options.ns_per_weight = facts.ns_per_weight;
   options.shows_interpreter_frames = shows_interpreter_frames;
   options.comments = recording_comments(facts, pipeline);
-  return build_profile(pipeline.store(), pipeline.codes(), sources, options);
+  return build_profile(pipeline.store(), {pipeline.codes(), pipeline.jit(), sources}, options);
 }
 
 std::string title_of(const RecordOptions& options) {

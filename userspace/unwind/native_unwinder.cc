@@ -97,11 +97,16 @@ struct NativeUnwinder::Walk {
   lumbre_registers registers;
   NativeStack& stack;
   bool is_leaf_like = true;              // rip is an instruction, not a return address
+  bool is_trial = false;                 // from a caller that may be none
   std::vector<std::size_t> synthesised;  // frames whose rule was found from instructions
+  std::vector<std::size_t> inferred;     // frames that JitStep stepped from
 };
 
-NativeUnwinder::NativeUnwinder(ProcessTable& processes, std::size_t max_frames)
-    : processes_(processes), max_frames_(max_frames), rules_(kRuleCacheEntries) {}
+NativeUnwinder::NativeUnwinder(ProcessTable& processes, JitCodes& codes, std::size_t max_frames)
+    : processes_(processes),
+      max_frames_(max_frames),
+      without_rules_(processes, codes),
+      rules_(kRuleCacheEntries) {}
 
 const NativeUnwinder::CachedRule& NativeUnwinder::find_rule(Module& module, ImageAddress address) {
   const std::uint64_t hash = (address.value * 0x9e3779b97f4a7c15ULL) ^ (module.id * 0x85ebca6bULL);
@@ -207,6 +212,48 @@ NativeEnd NativeUnwinder::end_of_step(const Walk& walk, lumbre_step_result resul
   }
 }
 
+// Leaves the walk's end as it is where there is no caller to be found.
+bool NativeUnwinder::step_without_rule(Walk& walk, std::size_t frame) {
+  const JitStep::Place place{*walk.process, walk.registers.value[LUMBRE_RIP], walk.is_leaf_like,
+                             walk.sample.time_ns()};
+  const JitStep::Outcome outcome = without_rules_.step(place, walk.registers, walk.memory);
+  if (outcome == JitStep::Outcome::kNone) {
+    return !walk.is_trial && walk.stack.end == NativeEnd::kJitCode && try_callers(walk, frame);
+  }
+  walk.stack.is_approximate |= outcome == JitStep::Outcome::kGuess;
+  walk.inferred.push_back(frame);
+  walk.stack.frames[frame].cfa = walk.registers.value[LUMBRE_RSP];
+  walk.stack.end = NativeEnd::kRoot;
+  walk.stack.end_module = kNoModule;
+  walk.is_leaf_like = false;
+  return true;
+}
+
+// A return address counts as the caller's if the rest of the stack unwinds from there to its root.
+bool NativeUnwinder::try_callers(Walk& walk, std::size_t frame) {
+  const JitStep::Place place{*walk.process, walk.registers.value[LUMBRE_RIP], walk.is_leaf_like,
+                             walk.sample.time_ns()};
+  const NativeEnd end = walk.stack.end;
+  for (const lumbre_registers& caller :
+       without_rules_.possible_callers(place, walk.registers, walk.memory)) {
+    Walk trial{walk.sample, walk.process, walk.memory, caller, walk.stack, false, true, {}, {}};
+    walk.stack.end = NativeEnd::kRoot;
+    run(trial);
+    if (walk.stack.end == NativeEnd::kRoot) {
+      walk.stack.is_approximate = true;
+      walk.stack.frames[frame].cfa = caller.value[LUMBRE_RSP];
+      return false;  // the trial was the walk
+    }
+    walk.stack.frames.resize(frame + 1);
+    if (walk.stack.end == NativeEnd::kUnsupportedRule) {
+      break;  // it may well be the caller, of which too little is known to go on: none beyond it is
+    }
+  }
+  walk.stack.end = end;
+  walk.stack.end_module = kNoModule;
+  return false;
+}
+
 // Adds the frame that the registers stand for and steps to its caller; false ends the walk.
 bool NativeUnwinder::step(Walk& walk) {
   NativeFrame frame;
@@ -214,8 +261,9 @@ bool NativeUnwinder::step(Walk& walk) {
   frame.sp = walk.registers.value[LUMBRE_RSP];
   const auto place = place_frame(*walk.process, walk.sample.time_ns(), frame, walk.stack);
   NativeFrame& added = walk.stack.frames.emplace_back(frame);
+  const std::size_t index = walk.stack.frames.size() - 1;
   if (!place.has_value()) {
-    return false;
+    return walk.stack.end == NativeEnd::kJitCode && step_without_rule(walk, index);
   }
   const CachedRule& cached = find_rule(*place->module, place->address);
   const RuleSource source = cached.source;
@@ -242,31 +290,56 @@ bool NativeUnwinder::step(Walk& walk) {
   return true;
 }
 
-// Steps from the last frame by a rule that was found from its instructions, if there is one and its
-// return address proves to be one.
+// Steps from the last frame by a rule that was found from its instructions. What is proven of the
+// whole function goes first, then what the code from here to its return says, then guesses.
 bool NativeUnwinder::step_without_cfi(Walk& walk, const lumbre_unwind_rule& rule,
                                       RuleSource source) {
-  NativeFrame& frame = walk.stack.frames.back();
+  const std::size_t frame = walk.stack.frames.size() - 1;
   // Where a program starts there is nothing above: its first stack pointer says that it is so.
-  if (frame.sp == walk.sample.sample.stack_top && is_main_thread(walk.sample)) {
+  if (walk.stack.frames[frame].sp == walk.sample.sample.stack_top && is_main_thread(walk.sample)) {
     walk.stack.end = NativeEnd::kRoot;
     return false;
   }
+  const ModuleId module = walk.stack.end_module;
   walk.stack.end = NativeEnd::kNoUnwindData;
-  if (source == RuleSource::kNone) {
+  if (source == RuleSource::kProven && step_by_synthesised(walk, rule)) {
+    return true;
+  }
+  const bool was_approximate = walk.stack.is_approximate;
+  const lumbre_registers here = walk.registers;
+  const bool has_stepped = step_without_rule(walk, frame);
+  if (source != RuleSource::kGuess ||
+      (has_stepped && walk.stack.is_approximate == was_approximate)) {
+    return has_stepped;
+  }
+  walk.stack.end = NativeEnd::kNoUnwindData;
+  walk.stack.end_module = module;
+  walk.registers = here;
+  walk.stack.is_approximate = was_approximate;
+  if (has_stepped) {
+    walk.inferred.pop_back();
+  }
+  if (!step_by_synthesised(walk, rule)) {
     return false;
   }
+  walk.stack.is_approximate = true;
+  return true;
+}
+
+// The return address must prove to be one.
+bool NativeUnwinder::step_by_synthesised(Walk& walk, const lumbre_unwind_rule& rule) {
+  const lumbre_registers here = walk.registers;
   const lumbre_step_result result = step_by_rule(rule, walk.registers, walk.memory);
   if (result == LUMBRE_STEP_READ_FAULT) {
     walk.stack.end = end_of_failed_read(walk);
   }
   if (result != LUMBRE_STEP_OK || !is_at_return_address(walk)) {
+    walk.registers = here;
     return false;
   }
   walk.stack.end = NativeEnd::kRoot;
-  walk.stack.is_approximate |= source == RuleSource::kGuess;
   walk.synthesised.push_back(walk.stack.frames.size() - 1);
-  frame.cfa = walk.registers.value[LUMBRE_RSP];
+  walk.stack.frames.back().cfa = walk.registers.value[LUMBRE_RSP];
   walk.is_leaf_like = false;
   return true;
 }
@@ -279,8 +352,8 @@ bool NativeUnwinder::is_at_return_address(const Walk& walk) {
     return false;
   }
   if (mapping->module == kNoModule) {
-    walk.stack.is_approximate = true;  // code made at run time: its bytes are not at hand
-    return true;
+    const JitStep::Place place{*walk.process, call_end.value, false, walk.sample.time_ns()};
+    return without_rules_.is_return_address(place, call_end.value + 1);
   }
   const auto place = processes_.locate(*mapping, call_end);
   if (!place.has_value()) {
@@ -309,12 +382,26 @@ void NativeUnwinder::finish(Walk& walk) {
     default:
       break;
   }
-  if (!walk.synthesised.empty()) {
-    stack.frames.resize(walk.synthesised.front() + 1);
-    stack.frames.back().cfa = 0;
-    stack.end = NativeEnd::kNoUnwindData;
-    stack.end_module = stack.frames.back().module;
-    stack.is_approximate = false;
+  if (walk.synthesised.empty() && walk.inferred.empty()) {
+    return;
+  }
+  std::size_t first = stack.frames.size();
+  for (const auto* each : {&walk.synthesised, &walk.inferred}) {
+    first = each->empty() ? first : std::min(first, each->front());
+  }
+  stack.frames.resize(first + 1);
+  stack.frames.back().cfa = 0;
+  stack.end_module = stack.frames.back().module;
+  stack.end = stack.end_module == kNoModule ? NativeEnd::kJitCode : NativeEnd::kNoUnwindData;
+  stack.is_approximate = false;
+}
+
+void NativeUnwinder::run(Walk& walk) {
+  while (step(walk)) {
+    if (walk.stack.frames.size() >= max_frames_) {
+      walk.stack.end = NativeEnd::kTooManyFrames;
+      return;
+    }
   }
 }
 
@@ -341,13 +428,9 @@ void NativeUnwinder::unwind(const StackSample& sample, NativeStack& stack) {
     take_kernel_walk(sample, *process, stack);
     return;
   }
-  Walk walk{sample, process, CopiedStack(sample), sample.sample.registers, stack, true, {}};
-  while (step(walk)) {
-    if (stack.frames.size() >= max_frames_) {
-      stack.end = NativeEnd::kTooManyFrames;
-      break;
-    }
-  }
+  Walk walk{sample, process, CopiedStack(sample), sample.sample.registers, stack, true, false,
+            {},     {}};
+  run(walk);
   finish(walk);
   if (stack.end != NativeEnd::kRoot && stack.end != NativeEnd::kTooManyFrames) {
     name_change_of_image(sample, stack);

@@ -1,7 +1,7 @@
 // NativeUnwinder: the native frames of one sample, from its registers and its copied stack, by
-// call frame information; where code has none, by rules found from its instructions, whose every
-// use is verified: a call stands before the return address, and the walk reaches the root. One
-// thread.
+// call frame information; where code has none, by rules found from its instructions, and in code
+// made at run time as JitStep finds it. Every use of those is verified: a call stands before the
+// return address, and the walk reaches the root. One thread.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "bpf/core/native_step_result.h"
 #include "userspace/decode/event.h"
 #include "userspace/process/process_table.h"
+#include "userspace/unwind/jit_step.h"
 
 namespace lumbre {
 
@@ -62,7 +63,7 @@ std::uint64_t instruction_address(const lumbre_native_frame& frame);
 
 class NativeUnwinder {
  public:
-  NativeUnwinder(ProcessTable& processes, std::size_t max_frames);
+  NativeUnwinder(ProcessTable& processes, JitCodes& codes, std::size_t max_frames);
   // Rewrites `stack`, so that its memory is used again for the next sample.
   void unwind(const StackSample& sample, NativeStack& stack);
 
@@ -77,10 +78,14 @@ class NativeUnwinder {
   struct Walk;
 
   void take_kernel_walk(const StackSample& sample, Process& process, NativeStack& stack);
+  void run(Walk& walk);
   bool step(Walk& walk);
   bool step_without_cfi(Walk& walk, const lumbre_unwind_rule& rule, RuleSource source);
+  bool step_by_synthesised(Walk& walk, const lumbre_unwind_rule& rule);
   bool is_at_return_address(const Walk& walk);
   void finish(Walk& walk);
+  bool step_without_rule(Walk& walk, std::size_t frame);
+  bool try_callers(Walk& walk, std::size_t frame);
   const CachedRule& find_rule(Module& module, ImageAddress address);
   std::optional<ProcessTable::Place> place_frame(Process& process, std::uint64_t time_ns,
                                                  NativeFrame& frame, NativeStack& stack);
@@ -89,6 +94,7 @@ class NativeUnwinder {
 
   ProcessTable& processes_;
   std::size_t max_frames_;
+  JitStep without_rules_;
   std::vector<CachedRule> rules_;  // direct-mapped by address and module
 };
 

@@ -98,10 +98,10 @@ void StackJoin::add_text(Build& build, FrameKind kind, const std::string& text) 
 void StackJoin::add_native(Build& build, std::size_t end) {
   for (; build.next_native < end; ++build.next_native) {
     const NativeFrame& frame = build.native.frames[build.next_native];
-    const FrameKind kind = frame.module == kNoModule ? FrameKind::kNoFile : FrameKind::kNative;
-    // Addresses of code made at run time mean nothing outside their process: one frame for all.
-    const std::uint64_t address = frame.module == kNoModule ? 0 : frame.address;
-    build.out.root_first.push_back(store_.frames.intern({kind, frame.module, address}));
+    build.out.root_first.push_back(store_.frames.intern(
+        frame.module == kNoModule
+            ? jit_.frame(build.sample.sample.task.visible_pid, frame.pc, build.sample.time_ns())
+            : Frame{FrameKind::kNative, frame.module, frame.address}));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "userspace/aggregate/samples.h"
+#include "userspace/process/jit_codes.h"
 #include "userspace/unwind/native_unwinder.h"
 #include "userspace/unwind/python_codes.h"
 
@@ -27,8 +28,8 @@ struct JoinedStack {
 
 class StackJoin {
  public:
-  StackJoin(ModuleCache& modules, PythonCodes& codes, SampleStore& store)
-      : modules_(modules), codes_(codes), store_(store) {}
+  StackJoin(ModuleCache& modules, PythonCodes& codes, JitCodes& jit, SampleStore& store)
+      : modules_(modules), codes_(codes), jit_(jit), store_(store) {}
   // Rewrites `joined`.
   void join(const StackSample& sample, const NativeStack& native, JoinedStack& joined);
 
@@ -53,6 +54,7 @@ class StackJoin {
 
   ModuleCache& modules_;
   PythonCodes& codes_;
+  JitCodes& jit_;
   SampleStore& store_;
   std::vector<Group> groups_;
   std::map<std::pair<ModuleId, std::uint64_t>, bool> eval_loops_;

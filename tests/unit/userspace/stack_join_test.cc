@@ -66,9 +66,11 @@ class StackJoinTest : public ::testing::Test {
   }
 
   ModuleCache modules_;
+  ProcessTable processes_{modules_};
   PythonCodes codes_;
   SampleStore store_;
-  StackJoin joiner_{modules_, codes_, store_};
+  JitCodes jit_{processes_};
+  StackJoin joiner_{modules_, codes_, jit_, store_};
   StackSample sample_;
   NativeStack native_;
   JoinedStack joined_;
