@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
-#include "symbolizer/code/instruction.h"
-
 namespace lumbre {
 namespace {
 
-// How far from an address its neighbours with unwind data are looked for.
-constexpr std::uint64_t kGapBytes = 256 << 10;
-
-struct CodeRange {
-  std::uint64_t start = 0, end = 0;
-  bool contains(std::uint64_t address) const { return address >= start && address < end; }
-};
+// Read before and after a window, so that functions at its ends are whole.
+constexpr std::uint64_t kMarginBytes = 64 << 10;
+// Most gaps are small: neighbours with unwind data are looked for nearby first.
+constexpr std::uint64_t kNearBytes = 8 << 10;
 
 std::optional<CodeRange> find_section(const ElfFile& file, std::uint64_t address) {
   for (const ElfFile::Section& section : file.sections()) {
@@ -39,95 +34,15 @@ bool is_part_of_function(std::string_view name) {
          name.find(".part.") != std::string_view::npos;
 }
 
-CodeRange find_gap(const CfiTable& cfi, const CodeRange& section, std::uint64_t address) {
-  CodeRange gap{std::max(section.start, address - std::min(address, kGapBytes)),
-                std::min(section.end, address + kGapBytes)};
-  const auto below = cfi.rows_between({gap.start}, {address});
-  const auto above = cfi.rows_between({address}, {gap.end});
-  if (!below.empty()) {
-    gap.start = below.back().end.value;
+bool is_section_start(const ElfFile& file, std::uint64_t address) {
+  for (const char* name : {".init", ".fini"}) {  // called by the loader at their beginning
+    const ElfFile::Section* section = file.find_section(name);
+    if (section != nullptr && section->address.value == address) {
+      return true;
+    }
   }
-  if (!above.empty()) {
-    gap.end = above.front().start.value;
-  }
-  return gap;
+  return false;
 }
-
-// Follows the code from the gap's beginning; a function ends with an instruction that does not lead
-// on and that no jump of the function leads beyond.
-class GapSplitter {
- public:
-  GapSplitter(const ElfFile& file, const CodeRange& gap)
-      : gap_(gap), bytes_(file.bytes_at({gap.start}, gap.end - gap.start)) {}
-
-  std::optional<CodeRange> find(std::uint64_t address) {
-    std::uint64_t at = skip_padding(gap_.start);
-    while (at < gap_.end) {
-      const std::uint64_t end = end_of_function(at);
-      if (address < end) {
-        return address >= at ? std::optional(CodeRange{at, end}) : std::nullopt;
-      }
-      at = skip_padding(end);
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::optional<Instruction> decode(std::uint64_t address) const {
-    const std::uint64_t offset = address - gap_.start;
-    return offset < bytes_.size() ? decode_instruction(bytes_.subspan(offset), address)
-                                  : std::nullopt;
-  }
-
-  std::uint64_t skip_padding(std::uint64_t address) const {
-    constexpr std::byte kZero{0};
-    while (address - gap_.start < bytes_.size()) {
-      const auto instruction = decode(address);
-      const bool is_zero = bytes_[address - gap_.start] == kZero;
-      const bool is_entry_mark = instruction.has_value() && is_landing_pad(address);
-      if (is_zero || !instruction.has_value()) {
-        ++address;
-      } else if (!is_entry_mark && (instruction->kind == InstructionKind::kNothing ||
-                                    instruction->kind == InstructionKind::kStop)) {
-        address += instruction->length;
-      } else {
-        return address;
-      }
-    }
-    return gap_.end;
-  }
-
-  // endbr64: the beginning of what is called through pointers.
-  bool is_landing_pad(std::uint64_t address) const {
-    static constexpr std::byte kCode[] = {std::byte{0xf3}, std::byte{0x0f}, std::byte{0x1e},
-                                          std::byte{0xfa}};
-    const auto rest = bytes_.subspan(address - gap_.start);
-    return rest.size() >= std::size(kCode) &&
-           std::equal(std::begin(kCode), std::end(kCode), rest.begin());
-  }
-
-  std::uint64_t end_of_function(std::uint64_t address) const {
-    using enum InstructionKind;
-    std::uint64_t furthest = address;
-    while (const auto instruction = decode(address)) {
-      address += instruction->length;
-      const auto kind = instruction->kind;
-      if ((kind == kConditionalJump || kind == kJump) &&
-          CodeRange{address, gap_.end}.contains(instruction->destination)) {
-        furthest = std::max(furthest, instruction->destination);
-      }
-      const bool leads_on = kind != kJump && kind != kJumpMemory && kind != kReturn &&
-                            kind != kStop && kind != kJumpRegister && kind != kJumpTable;
-      if (!leads_on && address > furthest) {
-        return address;
-      }
-    }
-    return gap_.end;
-  }
-
-  CodeRange gap_;
-  std::span<const std::byte> bytes_;
-};
 
 FunctionBounds bounds_of_symbol(const ElfSymbol& symbol, const CodeRange& section) {
   const std::uint64_t size_bytes = std::min(symbol.size_bytes, section.end - section.start);
@@ -137,10 +52,62 @@ FunctionBounds bounds_of_symbol(const ElfSymbol& symbol, const CodeRange& sectio
 
 }  // namespace
 
-std::optional<FunctionBounds> find_function_bounds(const ElfFile& file, const CfiTable& cfi,
-                                                   const SymbolIndex* symbols,
-                                                   ImageAddress address) {
-  const auto section = find_section(file, address.value);
+// Between the rows around the address.
+CodeRange FunctionBoundsFinder::find_gap(const CodeRange& limits, std::uint64_t address) const {
+  CodeRange gap = limits;
+  for (const std::uint64_t reach : {kNearBytes, kWindowBytes + kMarginBytes}) {
+    const std::uint64_t low = std::max(limits.start, address - std::min(address, reach));
+    const std::uint64_t high = std::min(limits.end, address + reach);
+    const auto below = cfi_.rows_between({low}, {address});
+    const auto above = cfi_.rows_between({address}, {high});
+    gap.start = below.empty() ? limits.start : below.back().end.value;
+    gap.end = above.empty() ? limits.end : above.front().start.value;
+    if (!below.empty() && !above.empty()) {
+      break;
+    }
+  }
+  return gap;
+}
+
+const FunctionBoundsFinder::Window& FunctionBoundsFinder::split_window(const CodeRange& section,
+                                                                       std::uint64_t address) {
+  const CodeRange window{address - address % kWindowBytes,
+                         address - address % kWindowBytes + kWindowBytes};
+  const std::uint64_t margin = std::min(kMarginBytes, window.start);
+  const CodeRange limits{std::max(section.start, window.start - margin),
+                         std::min(section.end, window.end + kMarginBytes)};
+  const CodeRange gap = find_gap(limits, address);
+  auto parts = split_functions(file_.bytes_at({gap.start}, gap.end - gap.start), gap.start);
+  const bool is_cut = gap.start == limits.start && limits.start != section.start;
+  if (is_cut && !parts.empty() && !parts.front().is_called) {
+    parts.erase(parts.begin());  // it began before
+  }
+  if (kept_parts_ + parts.size() > kMaxKeptParts) {
+    windows_.clear();
+    kept_parts_ = 0;
+  }
+  kept_parts_ += parts.size();
+  const std::uint64_t start = std::max(window.start, gap.start);
+  const Window added{std::min(window.end, gap.end), std::move(parts)};
+  return windows_.insert_or_assign(start, added).first->second;
+}
+
+const FunctionPart* FunctionBoundsFinder::find_part(const CodeRange& section,
+                                                    std::uint64_t address) {
+  const auto after_window = windows_.upper_bound(address);
+  const bool is_known =
+      after_window != windows_.begin() && address < std::prev(after_window)->second.end;
+  const Window& window =
+      is_known ? std::prev(after_window)->second : split_window(section, address);
+  const auto after = std::upper_bound(
+      window.parts.begin(), window.parts.end(), address,
+      [](std::uint64_t value, const FunctionPart& part) { return value < part.start; });
+  return after == window.parts.begin() ? nullptr : &*std::prev(after);
+}
+
+std::optional<FunctionBounds> FunctionBoundsFinder::find(const SymbolIndex* symbols,
+                                                         ImageAddress address) {
+  const auto section = find_section(file_, address.value);
   if (!section.has_value()) {
     return std::nullopt;
   }
@@ -151,13 +118,14 @@ std::optional<FunctionBounds> find_function_bounds(const ElfFile& file, const Cf
   if (symbol.size_bytes != 0) {
     return bounds_of_symbol(symbol, *section);
   }
-  const CodeRange gap = find_gap(cfi, *section, address.value);
-  const auto found = GapSplitter(file, gap).find(address.value);
-  if (!found.has_value()) {
+  const FunctionPart* part = find_part(*section, address.value);
+  if (part == nullptr) {
     return std::nullopt;
   }
-  const bool is_named = !symbol.name.empty() && symbol.address.value == found->start;
-  return FunctionBounds{{found->start}, {found->end}, is_named || found->start == section->start};
+  const bool is_named = !symbol.name.empty() && symbol.address.value == part->start;
+  const bool is_proven = part->is_called || is_named || part->start == file_.entry().value ||
+                         is_section_start(file_, part->start);
+  return FunctionBounds{{part->start}, {part->end}, is_proven};
 }
 
 }  // namespace lumbre

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "symbolizer/code/function_bounds.h"
-
 namespace lumbre {
 namespace {
 
@@ -37,10 +35,11 @@ std::optional<SynthesisedRule> SynthesisedRules::find(ImageAddress address,
   if (const auto known = find_known(address); known != functions_.end()) {
     return known->second.rules.find(address.value);
   }
-  if (file_->machine() != EM_X86_64 || analysed_bytes_ > kMaxAnalysedBytes) {
+  if (file_->machine() != EM_X86_64 || analysed_bytes_ > kMaxAnalysedBytes ||
+      row_count_ > kMaxRows) {
     return std::nullopt;
   }
-  const auto bounds = find_function_bounds(*file_, cfi_, symbols, address);
+  const auto bounds = bounds_.find(symbols, address);
   // Nothing is found twice in vain: where there is no function, one byte is remembered.
   Function function{address.value + 1, false, {}};
   std::uint64_t start = address.value;
@@ -53,6 +52,7 @@ std::optional<SynthesisedRule> SynthesisedRules::find(ImageAddress address,
     function = {bounds->end.value, false, analyse_function(code)};
     start = code.address;
     analysed_bytes_ += code.bytes.size();
+    row_count_ += function.rules.rows().size();
   }
   ++analysed_bytes_;
   // Symbols that overlap: each function ends where the next known one starts.

@@ -3,7 +3,8 @@
 //
 // A function counts as confirmed when a walk through it has reached the root; only what is proven
 // in confirmed functions is for the walk in the kernel, which does not check return addresses.
-// x86-64 only. One thread. Bounds: kMaxAnalysedBytes of code for each file, then nothing new.
+// x86-64 only. One thread. Bounds: kMaxAnalysedBytes of code and kMaxRows for each file, then
+// nothing new.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "symbolizer/code/function_bounds.h"
 #include "symbolizer/code/function_rules.h"
 #include "symbolizer/dwarf/cfi.h"
 #include "symbolizer/elf/elf_file.h"
@@ -22,10 +24,11 @@ namespace lumbre {
 class SynthesisedRules {
  public:
   static constexpr std::uint64_t kMaxAnalysedBytes = std::uint64_t{64} << 20;
+  static constexpr std::size_t kMaxRows = 1'000'000;
 
   // `cfi` outlives this.
   SynthesisedRules(std::shared_ptr<const ElfFile> file, const CfiTable& cfi)
-      : file_(std::move(file)), cfi_(cfi) {}
+      : file_(std::move(file)), bounds_(*file_, cfi) {}
 
   // For an address that `cfi` has no row for. `symbols` may be null.
   std::optional<SynthesisedRule> find(ImageAddress address, const SymbolIndex* symbols);
@@ -47,9 +50,10 @@ class SynthesisedRules {
   Functions::const_iterator find_known(ImageAddress address) const;
 
   std::shared_ptr<const ElfFile> file_;
-  const CfiTable& cfi_;
+  FunctionBoundsFinder bounds_;
   Functions functions_;  // disjoint
   std::uint64_t analysed_bytes_ = 0;
+  std::size_t row_count_ = 0;
 };
 
 }  // namespace lumbre

@@ -40,13 +40,20 @@ TEST_F(SynthesisedRulesTest, AFunctionWithASymbolIsProven) {
 }
 
 TEST_F(SynthesisedRulesTest, WithoutSymbolsTheGapIsSplitAndItsRulesAreGuesses) {
-  const auto found = rules_.find(inner(), nullptr);
+  const auto found = rules_.find(body(), nullptr);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->certainty, RuleCertainty::kGuess);
 }
 
+TEST_F(SynthesisedRulesTest, WithoutSymbolsACalledFunctionIsProven) {
+  const auto found = rules_.find(inner(), nullptr);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->certainty, RuleCertainty::kProven);
+}
+
 TEST_F(SynthesisedRulesTest, WithoutSymbolsAFunctionBeginsBehindTheOneBefore) {
-  const auto bounds = find_function_bounds(*elf_, cfi_, nullptr, body());
+  FunctionBoundsFinder finder(*elf_, cfi_);
+  const auto bounds = finder.find(nullptr, body());
   ASSERT_TRUE(bounds.has_value());
   EXPECT_EQ(bounds->start, image_address(code_realigned, "code_realigned", code_realigned));
   EXPECT_FALSE(bounds->is_start_proven);
