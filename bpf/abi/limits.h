@@ -11,7 +11,7 @@
 #define LUMBRE_STACK_CHUNK_BYTES 4096
 #define LUMBRE_MAX_STACK_CHUNKS 128
 /* Pages of it that may be unreadable (large local arrays that were never touched). */
-#define LUMBRE_MAX_STACK_HOLES 32
+#define LUMBRE_MAX_STACK_HOLES 256
 
 /* The walk in the kernel reads the stack in blocks of this size, a power of two. */
 #define LUMBRE_STACK_WINDOW_BYTES 1024

@@ -46,6 +46,9 @@ static long copy_stack_page(__u32 index, void *context) {
   if (copy->top && copy->top - copy->next < size) {
     size = copy->top - copy->next;
   }
+  if (copy->chunks >= LUMBRE_MAX_STACK_CHUNKS) {
+    return 1;
+  }
   if (size == 0 || size > LUMBRE_STACK_CHUNK_BYTES) {
     copy->end = LUMBRE_STACK_WHOLE;
     return 1;
@@ -84,7 +87,7 @@ static __always_inline void copy_stack(struct task_struct *task, const struct ca
       .end = LUMBRE_STACK_LIMIT,
   };
   sample->stack_top = copy.top;
-  bpf_loop(LUMBRE_MAX_STACK_CHUNKS, copy_stack_page, &copy, 0);
+  bpf_loop(LUMBRE_MAX_STACK_CHUNKS + LUMBRE_MAX_STACK_HOLES, copy_stack_page, &copy, 0);
   sample->stack_chunks = copy.chunks;
   sample->stack_end = copy.end;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 
 #include "symbolizer/elf/symbol_index.h"
@@ -19,6 +20,8 @@ constexpr std::size_t kCheckedBytes = 16;
 constexpr std::uint64_t kMaxFrameBytes = 16ULL << 20;  // of one frame
 constexpr std::uint64_t kScanBytes = 64ULL << 10;
 constexpr std::size_t kMaxCallers = 4;
+constexpr std::uint64_t kPathBudgetNs = 200'000'000;  // at once, and then
+constexpr std::uint64_t kPathBudgetShare = 50;        // one part in so many of the time
 
 bool is_known(const lumbre_registers& registers, unsigned number) {
   return (registers.valid >> number & 1) != 0;
@@ -91,6 +94,22 @@ struct JitStep::Code {
     paths.forget();
     read_since_ns = now_ns;
   }
+  // Reads all of it again. What was found out is kept while it is the same: finding it out takes a
+  // thousand times longer.
+  void look_again(std::uint64_t now_ns) {
+    std::vector<std::byte> now(kPageBytes);
+    const bool is_same = pages.size() <= kMaxPages &&
+                         std::ranges::all_of(pages, [&](const auto& page) {
+                           const bool is_readable =
+                               memory.read({page.first * kPageBytes}, now).has_value();
+                           return is_readable ? page.second == now : page.second.empty();
+                         });
+    if (is_same) {
+      read_since_ns = now_ns;
+    } else {
+      forget(now_ns);
+    }
+  }
 
   std::uint32_t pid;
   LiveProcessMemory memory;
@@ -115,7 +134,7 @@ JitStep::Code& JitStep::code_of(const Place& place) {
   }
   Code& code = *code_.front();
   if (place.time_ns > code.read_since_ns + kKeptForNs || code.pages.size() > kMaxPages) {
-    code.forget(place.time_ns);
+    code.look_again(place.time_ns);
   }
   return code;
 }
@@ -135,12 +154,30 @@ bool JitStep::is_return_address(const Place& place, std::uint64_t address) {
           runtime_of(place) == Runtime::kHotSpot);
 }
 
+// Code of large functions takes milliseconds to follow, and each instruction of it is a question of
+// its own: without a limit a job that runs such code would cost Lumbre more than all else.
+bool JitStep::is_within_budget(const Place& place) {
+  if (first_time_ns_ == 0) {
+    first_time_ns_ = place.time_ns;
+  }
+  const std::uint64_t elapsed_ns = std::max(place.time_ns, first_time_ns_) - first_time_ns_;
+  return spent_ns_ < kPathBudgetNs + elapsed_ns / kPathBudgetShare;
+}
+
+std::optional<ReturnRule> JitStep::find_path(Code& code, std::uint64_t pc) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto rule = code.paths.find(pc);
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  spent_ns_ += static_cast<std::uint64_t>(took.count());
+  return rule;
+}
+
 bool JitStep::step_by_path(const Place& place, lumbre_registers& registers, StackReader& stack) {
   Code& code = code_of(place);
   if (!code.is_unchanged(place.pc)) {
     code.forget(place.time_ns);
   }
-  const auto rule = code.paths.find(place.pc);
+  const auto rule = is_within_budget(place) ? find_path(code, place.pc) : std::nullopt;
   if (!rule.has_value()) {
     return false;
   }

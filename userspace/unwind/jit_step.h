@@ -58,6 +58,8 @@ class JitStep {
   Code& code_of(const Place& place);
   bool step_by_interpreter_frame(const Place& place, lumbre_registers& registers,
                                  StackReader& stack);
+  bool is_within_budget(const Place& place);
+  std::optional<ReturnRule> find_path(Code& code, std::uint64_t pc);
   bool step_by_path(const Place& place, lumbre_registers& registers, StackReader& stack);
   Outcome step_by_frame_pointer(const Place& place, lumbre_registers& registers,
                                 StackReader& stack);
@@ -69,6 +71,8 @@ class JitStep {
   ProcessTable& processes_;
   JitCodes& codes_;
   std::unordered_map<ModuleId, Runtime> runtimes_;
+  std::uint64_t first_time_ns_ = 0;
+  std::uint64_t spent_ns_ = 0;  // in following code, of Lumbre's own time
   std::list<std::unique_ptr<Code>> code_;  // the one used last first
 };
 
