@@ -57,18 +57,19 @@ static __always_inline void send_kernel_stack(void *context, const struct captur
 }
 
 /* Finds the user-mode registers: those of the interrupt, or those that the task entered the
- * kernel with. */
-static __always_inline void read_user_registers(const struct lumbre_pt_regs *interrupted,
-                                                struct lumbre_sample *sample) {
+ * kernel with. Not inlined: its stack would stand below that of the walks, and up to Linux 6.12 all
+ * functions in a row share 512 bytes. */
+static __attribute__((noinline)) int read_user_registers(const struct lumbre_pt_regs *interrupted,
+                                                         struct lumbre_sample *sample) {
   struct lumbre_pt_regs registers;
   if (sample->flags & LUMBRE_SAMPLE_IN_KERNEL) {
     struct task_struct *current = bpf_get_current_task_btf();
     const void *entry = (const void *)bpf_task_pt_regs(current);
     if (bpf_probe_read_kernel(&registers, sizeof(registers), entry)) {
-      return;
+      return 1;
     }
   } else if (bpf_probe_read_kernel(&registers, sizeof(registers), interrupted)) {
-    return;
+    return 1;
   }
   copy_registers(&registers, &sample->registers);
   if (sample->flags & LUMBRE_SAMPLE_IN_KERNEL) {
@@ -78,6 +79,7 @@ static __always_inline void read_user_registers(const struct lumbre_pt_regs *int
   if (registers.cs != LUMBRE_USER_CODE_SEGMENT_64) {
     sample->flags |= LUMBRE_SAMPLE_32BIT;
   }
+  return 0;
 }
 
 /* The user part of a task that is no kernel thread. */

@@ -88,27 +88,25 @@ static __always_inline void send_code_object(const struct lumbre_python_process 
   count(LUMBRE_COUNTER_CODE_RECORDS);
 }
 
-/* Fills entry->check; 0, or why entry->code is no code object. */
+/* Fills key->check, by words read from key->code; 0, or why that is no code object. */
 static __always_inline __u32 check_code_object(const struct lumbre_python_process *process,
                                                const struct capture *capture,
-                                               __u64 address_space, __u32 pid,
-                                               struct lumbre_python_frame *entry) {
+                                               struct lumbre_code_key *key, __u32 pid,
+                                               __u64 *words) {
   const struct lumbre_python_layout *layout = &process->layout;
-  __u64 words[LUMBRE_CODE_WORDS] = {};
-  if (bpf_probe_read_user(words, sizeof(words), (void *)(entry->code + LUMBRE_CODE_START))) {
+  if (bpf_probe_read_user(words, LUMBRE_CODE_WORDS * sizeof(*words),
+                          (void *)(key->code + LUMBRE_CODE_START))) {
     return LUMBRE_PYTHON_FAULT;
   }
   if (words[0] != process->code_type_address) {
     return LUMBRE_PYTHON_NOT_A_FRAME;
   }
   /* A new code object at the address of a freed one differs in at least one of these. */
-  entry->check = code_word(words, layout->code_name) ^
-                 (code_word(words, layout->code_line_table) << 16) ^
-                 (code_word(words, layout->code_first_line & ~7U) << 40);
-  struct lumbre_code_key key = {
-      .address_space = address_space, .code = entry->code, .check = entry->check};
-  if (!bpf_map_lookup_elem(&sent_codes, &key)) {
-    send_code_object(process, capture, &key, pid, words);
+  key->check = code_word(words, layout->code_name) ^
+               (code_word(words, layout->code_line_table) << 16) ^
+               (code_word(words, layout->code_first_line & ~7U) << 40);
+  if (!bpf_map_lookup_elem(&sent_codes, key)) {
+    send_code_object(process, capture, key, pid, words);
   }
   return 0;
 }

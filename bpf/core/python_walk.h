@@ -103,19 +103,29 @@ static __always_inline __u64 find_thread_state(const struct lumbre_python_proces
   return search.found;
 }
 
-struct python_walk {
-  const struct capture *capture;
-  const struct lumbre_python_process *process;
-  struct lumbre_python_chunk *chunk; /* null between chunks */
+/* In a ring buffer record that is discarded in the end: too large for the stack, and the verifier
+ * follows every value that stands on the stack, none in a record. */
+struct python_scratch {
   __u64 address_space;
   __u64 frame;
   __u64 cframe; /* 3.11, 3.12 */
   __u32 pid;
-  __u32 filled; /* entries in `chunk` */
+  __u32 filled; /* entries in the chunk */
   __u32 frames;
   __u32 chunks;
   __u32 end;
   __u32 padding;
+  /* A word more than is used: the verifier takes a byte offset rounded down to words for as large
+   * as the one it was made of. */
+  __u64 frame_words[LUMBRE_FRAME_WORDS + 1];
+  __u64 code_words[LUMBRE_CODE_WORDS + 1];
+};
+
+struct python_walk {
+  struct python_scratch *scratch;
+  struct lumbre_python_chunk *chunk; /* null between chunks */
+  const struct capture *capture;
+  const struct lumbre_python_process *process;
 };
 
 static __always_inline __u64 word_at(const __u64 *words, __u32 byte_offset) {
@@ -129,26 +139,28 @@ static __always_inline __u32 frame_mark(const __u64 *words, __u32 byte_offset) {
 }
 
 /* Where the eval call of an entry frame ends: its _PyCFrame, which lies on the C stack. */
-static __always_inline __u64 pop_cframe(struct python_walk *walk) {
-  __u64 cframe = walk->cframe;
-  if (read_user_word(cframe + walk->process->layout.cframe_previous, &walk->cframe)) {
-    walk->cframe = 0;
+static __always_inline __u64 pop_cframe(const struct python_walk *walk) {
+  struct python_scratch *scratch = walk->scratch;
+  __u64 cframe = scratch->cframe;
+  if (read_user_word(cframe + walk->process->layout.cframe_previous, &scratch->cframe)) {
+    scratch->cframe = 0;
   }
   return cframe ? cframe : 1;
 }
 
 /* Reads the frame's fields into `entry`; 0 or the reason to stop. */
-static __always_inline __u32 read_python_frame(struct python_walk *walk,
+static __always_inline __u32 read_python_frame(const struct python_walk *walk,
                                                struct lumbre_python_frame *entry) {
   const struct lumbre_python_layout *layout = &walk->process->layout;
-  __u64 words[LUMBRE_FRAME_WORDS] = {};
+  struct python_scratch *scratch = walk->scratch;
+  const __u64 *words = scratch->frame_words;
   __u32 size = layout->frame_bytes;
-  if (size > sizeof(words) ||
-      bpf_probe_read_user(words, size, (const void *)walk->frame)) {
+  __u64 this_frame = scratch->frame;
+  if (size > LUMBRE_FRAME_WORDS * sizeof(*words) ||
+      bpf_probe_read_user(scratch->frame_words, size, (const void *)this_frame)) {
     return LUMBRE_PYTHON_FAULT;
   }
-  __u64 this_frame = walk->frame;
-  walk->frame = word_at(words, layout->frame_back);
+  scratch->frame = word_at(words, layout->frame_back);
   entry->code = 0;
   entry->instruction = 0;
   entry->boundary = 0;
@@ -169,55 +181,74 @@ static __always_inline __u32 read_python_frame(struct python_walk *walk,
              frame_mark(words, layout->frame_owner)) {
     entry->boundary = pop_cframe(walk);
   }
-  return check_code_object(walk->process, walk->capture, walk->address_space, walk->pid, entry);
+  struct lumbre_code_key key = {.address_space = scratch->address_space, .code = entry->code};
+  __u32 failure =
+      check_code_object(walk->process, walk->capture, &key, scratch->pid, scratch->code_words);
+  entry->check = key.check;
+  return failure;
 }
 
 /* bpf_loop callback: one frame into the chunk. 1 ends the loop. */
 static long add_python_frame(__u32 index, void *context) {
   struct python_walk *walk = context;
+  struct python_scratch *scratch = walk->scratch;
   struct lumbre_python_chunk *chunk = walk->chunk;
-  if (!chunk || index >= LUMBRE_PYTHON_CHUNK_FRAMES) {
+  if (!chunk || !scratch || index >= LUMBRE_PYTHON_CHUNK_FRAMES) {
     return 1;
   }
-  if (!walk->frame) {
-    walk->end = LUMBRE_PYTHON_ROOT;
+  if (!scratch->frame) {
+    scratch->end = LUMBRE_PYTHON_ROOT;
     return 1;
   }
-  struct lumbre_python_frame entry;
-  __u32 failure = read_python_frame(walk, &entry);
+  __u32 failure = read_python_frame(walk, &chunk->frame[index]);
   if (failure) {
-    walk->end = failure;
+    scratch->end = failure;
     return 1;
   }
-  chunk->frame[index] = entry;
-  walk->filled = index + 1;
+  scratch->filled = index + 1;
   return 0;
 }
 
 /* bpf_loop callback: one chunk of frames. 1 ends the loop. */
 static long add_python_chunk(__u32 index, void *context) {
   struct python_walk *walk = context;
+  struct python_scratch *scratch = walk->scratch;
+  if (!scratch) {
+    return 1;
+  }
   struct lumbre_python_chunk *chunk = bpf_ringbuf_reserve(&events, sizeof(*chunk), 0);
   if (!chunk) {
     count(LUMBRE_COUNTER_CHUNKS_NO_ROOM);
-    walk->end = LUMBRE_PYTHON_NO_ROOM;
+    scratch->end = LUMBRE_PYTHON_NO_ROOM;
     return 1;
   }
   walk->chunk = chunk;
-  walk->filled = 0;
+  scratch->filled = 0;
   bpf_loop(LUMBRE_PYTHON_CHUNK_FRAMES, add_python_frame, walk, 0);
   walk->chunk = 0;
   fill_header(&chunk->header, LUMBRE_RECORD_PYTHON_CHUNK, walk->capture);
-  chunk->count = walk->filled;
+  chunk->count = scratch->filled;
   chunk->index = index;
-  if (walk->filled == 0) {
+  if (scratch->filled == 0) {
     bpf_ringbuf_discard(chunk, BPF_RB_NO_WAKEUP);
     return 1;
   }
   bpf_ringbuf_submit(chunk, BPF_RB_NO_WAKEUP);
-  walk->frames += walk->filled;
-  walk->chunks++;
-  return walk->end != LUMBRE_PYTHON_LIMIT;
+  scratch->frames += scratch->filled;
+  scratch->chunks++;
+  return scratch->end != LUMBRE_PYTHON_LIMIT;
+}
+
+/* From the leaf, which stands in the scratch, to the root. */
+static __always_inline void follow_python_frames(const struct lumbre_python_process *process,
+                                                 const struct capture *capture,
+                                                 struct python_scratch *scratch,
+                                                 struct lumbre_sample *sample) {
+  struct python_walk walk = {.scratch = scratch, .capture = capture, .process = process};
+  bpf_loop(LUMBRE_MAX_PYTHON_CHUNKS, add_python_chunk, &walk, 0);
+  sample->python_frames = scratch->frames;
+  sample->python_chunks = scratch->chunks;
+  sample->python_end = scratch->end;
 }
 
 static __always_inline void walk_python(struct task_struct *task, const struct capture *capture,
@@ -228,27 +259,34 @@ static __always_inline void walk_python(struct task_struct *task, const struct c
     sample->python_end = LUMBRE_PYTHON_NONE;
     return;
   }
-  struct python_walk walk = {.capture = capture, .process = process,
-                             .address_space = sample->task.address_space,
-                             .pid = sample->task.visible_pid, .end = LUMBRE_PYTHON_LIMIT};
-  __u64 thread_id = task->thread.fsbase;
-  __u64 state = find_thread_state(process, walk.address_space, thread_id);
+  __u64 state = find_thread_state(process, sample->task.address_space, task->thread.fsbase);
+  __u64 frame = 0;
+  __u64 cframe = 0;
+  sample->python_end = LUMBRE_PYTHON_NO_THREAD;
   if (!state) {
-    sample->python_end = LUMBRE_PYTHON_NO_THREAD;
     return;
   }
-  if (read_leaf_frame(&process->layout, state, &walk.frame, &walk.cframe)) {
+  if (read_leaf_frame(&process->layout, state, &frame, &cframe)) {
     sample->python_end = LUMBRE_PYTHON_FAULT;
     return;
   }
-  if (!walk.frame) {
-    sample->python_end = LUMBRE_PYTHON_NO_THREAD;
+  if (!frame) {
     return;
   }
-  bpf_loop(LUMBRE_MAX_PYTHON_CHUNKS, add_python_chunk, &walk, 0);
-  sample->python_frames = walk.frames;
-  sample->python_chunks = walk.chunks;
-  sample->python_end = walk.end;
+  struct python_scratch *scratch = bpf_ringbuf_reserve(&events, sizeof(*scratch), 0);
+  if (!scratch) {
+    sample->python_end = LUMBRE_PYTHON_NO_ROOM;
+    return;
+  }
+  scratch->address_space = sample->task.address_space;
+  scratch->frame = frame;
+  scratch->cframe = cframe;
+  scratch->pid = pid;
+  scratch->frames = 0;
+  scratch->chunks = 0;
+  scratch->end = LUMBRE_PYTHON_LIMIT;
+  follow_python_frames(process, capture, scratch, sample);
+  bpf_ringbuf_discard(scratch, BPF_RB_NO_WAKEUP);
 }
 
 #endif

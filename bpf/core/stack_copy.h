@@ -29,67 +29,69 @@ static __always_inline __u64 find_stack_top(struct task_struct *task, __u64 sp) 
   return 0;
 }
 
+/* What changes stands in the sample or follows from the loop's index: the verifier follows every
+ * value that stands on the stack through each turn, none in a record. */
 struct stack_copy {
   const struct capture *capture;
-  __u64 next;
-  __u64 top;
-  __u32 chunks;
-  __u32 holes;
-  __u32 end;
-  __u32 padding;
+  struct lumbre_sample *sample;
+  __u64 start;
 };
 
 /* bpf_loop callback: one page. 1 ends the loop. */
 static long copy_stack_page(__u32 index, void *context) {
-  struct stack_copy *copy = context;
-  __u64 size = LUMBRE_STACK_CHUNK_BYTES - (copy->next & (LUMBRE_STACK_CHUNK_BYTES - 1));
-  if (copy->top && copy->top - copy->next < size) {
-    size = copy->top - copy->next;
-  }
-  if (copy->chunks >= LUMBRE_MAX_STACK_CHUNKS) {
+  const struct stack_copy *copy = context;
+  struct lumbre_sample *sample = copy->sample;
+  if (!sample || sample->stack_chunks >= LUMBRE_MAX_STACK_CHUNKS) {
     return 1;
   }
-  if (size == 0 || size > LUMBRE_STACK_CHUNK_BYTES) {
-    copy->end = LUMBRE_STACK_WHOLE;
+  const __u64 mask = LUMBRE_STACK_CHUNK_BYTES - 1;
+  __u64 top = sample->stack_top;
+  __u64 address = index ? (copy->start & ~mask) + (__u64)index * LUMBRE_STACK_CHUNK_BYTES
+                        : copy->start;
+  __u64 size = LUMBRE_STACK_CHUNK_BYTES - (address & mask);
+  if (top && address >= top) {
+    sample->stack_end = LUMBRE_STACK_WHOLE;
+    return 1;
+  }
+  if (top && top - address < size) {
+    size = top - address;
+  }
+  /* Never true. Tested on the very register that is used. */
+  __asm__ volatile("" : "+r"(size));
+  if (size > LUMBRE_STACK_CHUNK_BYTES) {
     return 1;
   }
   struct lumbre_stack_chunk *chunk = bpf_ringbuf_reserve(&events, sizeof(*chunk), 0);
   if (!chunk) {
     count(LUMBRE_COUNTER_CHUNKS_NO_ROOM);
-    copy->end = LUMBRE_STACK_NO_ROOM;
+    sample->stack_end = LUMBRE_STACK_NO_ROOM;
     return 1;
   }
-  if (bpf_probe_read_user(chunk->bytes, size, (const void *)copy->next)) {
+  if (bpf_probe_read_user(chunk->bytes, size, (const void *)address)) {
     bpf_ringbuf_discard(chunk, BPF_RB_NO_WAKEUP);
     /* A page that was never touched is no end: the callers' pages lie above it. */
-    copy->next += size;
-    if (copy->top && copy->holes++ < LUMBRE_MAX_STACK_HOLES) {
+    if (top && index - sample->stack_chunks < LUMBRE_MAX_STACK_HOLES) {
       return 0;
     }
-    copy->end = LUMBRE_STACK_FAULT;
+    sample->stack_end = LUMBRE_STACK_FAULT;
     return 1;
   }
   fill_header(&chunk->header, LUMBRE_RECORD_STACK_CHUNK, copy->capture);
-  chunk->address = copy->next;
+  chunk->address = address;
   chunk->size_bytes = size;
-  chunk->index = copy->chunks++;
+  chunk->index = sample->stack_chunks++;
   bpf_ringbuf_submit(chunk, BPF_RB_NO_WAKEUP);
-  copy->next += size;
   return 0;
 }
 
 static __always_inline void copy_stack(struct task_struct *task, const struct capture *capture,
                                        struct lumbre_sample *sample, __u64 sp) {
   struct stack_copy copy = {
-      .capture = capture,
-      .next = (sp - LUMBRE_RED_ZONE_BYTES) & ~7ULL,
-      .top = find_stack_top(task, sp),
-      .end = LUMBRE_STACK_LIMIT,
-  };
-  sample->stack_top = copy.top;
+      .capture = capture, .sample = sample, .start = (sp - LUMBRE_RED_ZONE_BYTES) & ~7ULL};
+  sample->stack_top = find_stack_top(task, sp);
+  sample->stack_chunks = 0;
+  sample->stack_end = LUMBRE_STACK_LIMIT;
   bpf_loop(LUMBRE_MAX_STACK_CHUNKS + LUMBRE_MAX_STACK_HOLES, copy_stack_page, &copy, 0);
-  sample->stack_chunks = copy.chunks;
-  sample->stack_end = copy.end;
 }
 
 #endif

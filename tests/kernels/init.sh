@@ -37,7 +37,7 @@ record() {
 
 # What the verifier of this kernel says to each program: a line with its effort, or its complaint.
 verify() {
-  bpftool -d prog loadall /lumbre_bpf.o /sys/fs/bpf/lumbre >/tmp/verifier 2>&1
+  timeout 120 bpftool prog loadall /lumbre_bpf.o /sys/fs/bpf/lumbre >/tmp/verifier 2>&1
   local status=$?
   if [ $status -eq 0 ]; then
     grep '^processed' /tmp/verifier
