@@ -5,6 +5,8 @@
 
 #include "bpf/abi/types.h"
 
+struct lumbre_pt_regs;
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct ns_common {
@@ -56,6 +58,11 @@ struct task_struct {
   unsigned long sas_ss_size;
   char comm[16];
   struct thread_struct thread;
+};
+
+/* What the context of a perf_event program really is. */
+struct bpf_perf_event_data_kern {
+  const struct lumbre_pt_regs *regs;
 };
 
 #pragma clang attribute pop

@@ -76,7 +76,8 @@ static __attribute__((noinline)) int read_user_registers(const struct lumbre_pt_
     sample->system_call = registers.orig_ax;
   }
   sample->flags |= LUMBRE_SAMPLE_USER_REGISTERS;
-  if (registers.cs != LUMBRE_USER_CODE_SEGMENT_64) {
+  /* Where the processor has FRED, the upper bits tell about the event. */
+  if ((registers.cs & 0xffff) != LUMBRE_USER_CODE_SEGMENT_64) {
     sample->flags |= LUMBRE_SAMPLE_32BIT;
   }
   return 0;

@@ -11,7 +11,10 @@ int lumbre_cpu_sample(struct bpf_perf_event_data *context) {
       .event = LUMBRE_EVENT_CPU,
       .probability = 0xffffffff,
       .weight = config.cpu_weight_ns ? config.cpu_weight_ns : context->sample_period};
-  capture_sample(context, (const struct lumbre_pt_regs *)&context->regs, &request);
+  /* The registers seem to stand in the context, where the verifier turns each load into one from
+   * where they really are. Whoever reads them by a helper has to follow the pointer. */
+  const struct bpf_perf_event_data_kern *inner = (const void *)context;
+  capture_sample(context, BPF_CORE_READ(inner, regs), &request);
   return 0;
 }
 

@@ -74,7 +74,7 @@ class KernelTest(unittest.TestCase):
     def check_works(self, sections):
         self.assertEqual(sections["doctor"].status, 0, sections["doctor"].text)
         self.check_recording(sections, "checked", is_checked=True)
-        self.assertIn("compare_slowly", self.check_recording(sections, "split"))
+        self.assertIn("split::mix_bits", self.check_recording(sections, "split"))
         self.check_recording(sections, "deep")
         if "record-python" in sections:
             self.assertIn("inner", self.check_recording(sections, "python"))
