@@ -9,41 +9,68 @@
 
 #include "lumbre_bpf.skel.h"
 #include "symbolizer/base/unique_fd.h"
+#include "userspace/kernel/kernel_needs.h"
 
 namespace lumbre {
 namespace {
+
+constexpr std::size_t kMaxMessageBytes = 1 << 20;
 
 std::string& libbpf_messages() {
   static std::string text;
   return text;
 }
 
-// libbpf explains failures only through this callback; the last lines go into our own error.
+// libbpf explains failures only through this callback; the verifier's log is one long message.
 int keep_message(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level != LIBBPF_WARN) {
+  std::string& text = libbpf_messages();
+  if (level != LIBBPF_WARN || text.size() > kMaxMessageBytes) {
     return 0;
   }
-  char line[1024];
-  const int length = ::vsnprintf(line, sizeof(line), format, arguments);
-  std::string& text = libbpf_messages();
-  if (text.size() < 4096) {
-    text += line;
+  va_list again;
+  va_copy(again, arguments);
+  const int length = ::vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  if (length > 0) {
+    std::string message(static_cast<std::size_t>(length) + 1, '\0');
+    ::vsnprintf(message.data(), message.size(), format, arguments);
+    message.pop_back();
+    text += message;
   }
   return length;
 }
 
+// The verifier's complaint is the line before its account of its own effort; where there is none,
+// libbpf's first line has to do.
+std::string explanation(const std::string& messages) {
+  const std::size_t effort = messages.find("\nprocessed ");
+  if (effort == std::string::npos || effort == 0) {
+    return messages.substr(0, messages.find('\n'));
+  }
+  const std::size_t before = messages.rfind('\n', effort - 1);
+  const std::size_t start = before == std::string::npos ? 0 : before + 1;
+  return "the verifier says: " + messages.substr(start, effort - start);
+}
+
 Error load_error(int failure) {
-  std::string first = libbpf_messages();
-  first = first.substr(0, first.find('\n'));
+  const std::string why = explanation(libbpf_messages());
   Error error = Error::system(-failure, "cannot load the kernel programs");
-  if (!first.empty()) {
-    error.message += " (" + first + ")";
+  // The kernel says EACCES where the verifier refuses a program, EPERM where a right is missing.
+  if (failure == -EPERM) {
+    error.message +=
+        "; run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE (see lumbre doctor)";
+    return error;
   }
-  if (error.kind == ErrorKind::kPermission) {
-    error.message += "; run as root or with CAP_BPF and CAP_PERFMON (see lumbre doctor)";
-  } else {
-    error.message += "; see lumbre doctor for what this kernel lacks";
+  if (const std::string missing = missing_kernel_needs(); !missing.empty()) {
+    error.kind = ErrorKind::kPermission;
+    error.message = "cannot load the kernel programs: " + missing + " (see lumbre doctor)";
+    return error;
   }
+  error.kind = ErrorKind::kUnsupported;
+  if (!why.empty()) {
+    error.message += " (" + why + ")";
+  }
+  error.message += "; please report this with the output of uname -r";
   return error;
 }
 

@@ -1,6 +1,5 @@
 #include "userspace/kernel/features.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 
 #include "symbolizer/kallsyms.h"
 #include "userspace/kernel/bpf_object.h"
+#include "userspace/kernel/kernel_needs.h"
 #include "userspace/kernel/perf_event.h"
 
 namespace lumbre {
@@ -36,15 +36,8 @@ FeatureFinding probe_btf() {
           is_present, true};
 }
 
-FeatureFinding probe_helper(bpf_func_id helper, const char* sentence, const char* since) {
-  const int found = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, nullptr);
-  return {sentence, "", std::string("use ") + since + " or newer", found == 1, true};
-}
-
 FeatureFinding probe_programs() {
-  FeatureFinding finding{"the kernel programs load", "",
-                         "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE", false,
-                         true};
+  FeatureFinding finding{"the kernel programs load", "", "", false, true};
   BpfSettings settings;
   settings.ring_bytes = 4096;
   const auto object = BpfObject::load(settings);
@@ -97,17 +90,15 @@ FeatureFinding probe_map_files() {
 
 std::vector<FeatureFinding> probe_features() {
   libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-  return {
-      probe_kernel(),
-      probe_btf(),
-      probe_helper(BPF_FUNC_ringbuf_reserve, "BPF ring buffer", "Linux 5.8"),
-      probe_helper(BPF_FUNC_task_pt_regs, "user registers of a task in the kernel", "Linux 5.15"),
-      probe_helper(BPF_FUNC_loop, "bounded loops in BPF (bpf_loop)", "Linux 5.17"),
-      probe_programs(),
-      probe_sampling(),
-      probe_cycles(),
-      probe_kernel_names(),
-      probe_map_files()};
+  std::vector<FeatureFinding> findings = {probe_kernel(), probe_btf()};
+  for (const KernelNeed& need : probe_kernel_needs()) {
+    findings.push_back({need.sentence, "", need.remedy, need.is_present, true});
+  }
+  for (const auto& probe : {probe_programs, probe_sampling, probe_cycles, probe_kernel_names,
+                            probe_map_files}) {
+    findings.push_back(probe());
+  }
+  return findings;
 }
 
 }  // namespace lumbre
