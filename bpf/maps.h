@@ -23,6 +23,14 @@ struct {
   __type(value, __u64);
 } counters SEC(".maps") __weak;
 
+/* LUMBRE_EVENT_COUNTER_COUNT for each event. */
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, LUMBRE_EVENT_COUNT * LUMBRE_EVENT_COUNTER_COUNT);
+  __type(key, __u32);
+  __type(value, __u64);
+} event_counters SEC(".maps") __weak;
+
 /* Processes in scope, by visible pid. Forked children enter in the fork itself. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -130,5 +138,13 @@ static __always_inline void count_many(__u32 counter, __u64 many) {
 }
 
 static __always_inline void count(__u32 counter) { count_many(counter, 1); }
+
+static __always_inline void count_event(__u32 event, __u32 counter, __u64 many) {
+  __u32 key = event * LUMBRE_EVENT_COUNTER_COUNT + counter;
+  __u64 *value = bpf_map_lookup_elem(&event_counters, &key);
+  if (value) {
+    __sync_fetch_and_add(value, many);
+  }
+}
 
 #endif

@@ -4,16 +4,12 @@
 #define LUMBRE_ABI_COUNTERS_H
 
 #define LUMBRE_COUNTERS(X)                                                                    \
-  X(SAMPLES, "samples", "samples taken in the scope of the recording")                        \
-  X(SENT, "sent", "samples handed to user space")                                             \
-  X(LOST_NO_ROOM, "ring_buffer_full", "samples lost because the ring buffer was full")        \
   X(CHUNKS_NO_ROOM, "stack_ring_buffer_full", "stacks cut because the ring buffer was full")  \
   X(PROCESS_NO_ROOM, "process_events_lost", "process starts and ends lost in a full ring buffer") \
   X(CODE_NO_ROOM, "code_ring_buffer_full", "code objects whose early read found no room")     \
   X(TARGETS_FULL, "targets_full", "new processes that could not be followed, table full")     \
   X(CODE_RECORDS, "code_records", "code objects read in the kernel")                          \
   X(THREAD_SEARCHES, "thread_searches", "searches for a Python thread state")                 \
-  X(CAPTURE_NS, "capture_ns", "nanoseconds spent in taking samples")                         \
   X(NATIVE_FRAMES, "native_frames", "native frames walked in the kernel")                     \
   X(RULE_CACHE_MISSES, "rule_cache_misses", "of those, looked up in the tables")              \
   X(OUT_OF_SCOPE, "out_of_scope", "interrupts that hit processes outside the recording")
@@ -23,6 +19,20 @@ enum lumbre_counter {
   LUMBRE_COUNTERS(LUMBRE_COUNTER_ENUM)
 #undef LUMBRE_COUNTER_ENUM
   LUMBRE_COUNTER_COUNT
+};
+
+/* The same for each event (enum lumbre_event). */
+#define LUMBRE_EVENT_COUNTERS(X)                                                    \
+  X(SAMPLES, "samples", "samples taken in the scope of the recording")               \
+  X(SENT, "sent", "samples handed to user space")                                    \
+  X(NO_ROOM, "ring_buffer_full", "samples lost because the ring buffer was full")    \
+  X(CAPTURE_NS, "capture_ns", "nanoseconds spent in taking samples")
+
+enum lumbre_event_counter {
+#define LUMBRE_EVENT_COUNTER_ENUM(id, name, text) LUMBRE_EVENT_COUNTER_##id,
+  LUMBRE_EVENT_COUNTERS(LUMBRE_EVENT_COUNTER_ENUM)
+#undef LUMBRE_EVENT_COUNTER_ENUM
+  LUMBRE_EVENT_COUNTER_COUNT
 };
 
 #endif

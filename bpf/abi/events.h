@@ -45,6 +45,10 @@ struct lumbre_task {
 /* What a sample measures; the contract's EVENT. */
 enum lumbre_event {
   LUMBRE_EVENT_CPU = 1,
+  LUMBRE_EVENT_OFFCPU = 2,
+  LUMBRE_EVENT_NET = 3,
+  LUMBRE_EVENT_DISK = 4,
+  LUMBRE_EVENT_COUNT
 };
 
 enum lumbre_sample_flag {

@@ -112,13 +112,13 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
     count(LUMBRE_COUNTER_OUT_OF_SCOPE);
     return;
   }
-  count(LUMBRE_COUNTER_SAMPLES);
+  count_event(request->event, LUMBRE_EVENT_COUNTER_SAMPLES, 1);
   struct capture capture;
   start_capture(&capture);
   /* Reserved first and committed last: user space reads it when all its pieces are there. */
   struct lumbre_sample *sample = bpf_ringbuf_reserve(&events, sizeof(*sample), 0);
   if (!sample) {
-    count(LUMBRE_COUNTER_LOST_NO_ROOM);
+    count_event(request->event, LUMBRE_EVENT_COUNTER_NO_ROOM, 1);
     return;
   }
   __builtin_memset(sample, 0, sizeof(*sample));
@@ -141,8 +141,9 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
     capture_user(interrupted, task, &capture, sample);
   }
   bpf_ringbuf_submit(sample, BPF_RB_NO_WAKEUP);
-  count(LUMBRE_COUNTER_SENT);
-  count_many(LUMBRE_COUNTER_CAPTURE_NS, bpf_ktime_get_ns() - capture.time_ns);
+  count_event(request->event, LUMBRE_EVENT_COUNTER_SENT, 1);
+  count_event(request->event, LUMBRE_EVENT_COUNTER_CAPTURE_NS,
+              bpf_ktime_get_ns() - capture.time_ns);
 }
 
 #endif

@@ -1,10 +1,11 @@
 // What a recording keeps: each sample as (time, stack, labels, weight), and the tables behind it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "symbolizer/base/interner.h"
@@ -24,31 +25,40 @@ struct WeightedStack {
   std::uint32_t event = 0;  // enum lumbre_event
 };
 
-struct StackTotal {
-  std::uint64_t count = 0;
-  std::uint64_t weight = 0;
-};
+// One value for each sample type of the event, in the order of the contract.
+using EventValues = std::array<std::uint64_t, 4>;
 
 // The totals hold every sample. The timed samples stop at a limit, so that a long recording stays
 // inside bounded memory; how many were left out is counted. One thread.
 class SampleStore {
  public:
-  using TotalKey = std::tuple<std::uint32_t, StackId, LabelSetId>;  // event, stack, labels
+  using TotalKey = std::pair<StackId, LabelSetId>;
+  using Totals = std::map<TotalKey, EventValues>;
 
   explicit SampleStore(std::size_t max_timed_samples = 4'000'000) : max_timed_(max_timed_samples) {}
 
+  // One sample of an event that has a count and a weight.
   void add(const WeightedStack& sample) {
-    StackTotal& total = totals_[{sample.event, sample.stack, sample.labels}];
-    total.count += 1;
-    total.weight += sample.weight;
+    EventValues& total = totals_[sample.event][{sample.stack, sample.labels}];
+    total[0] += 1;
+    total[1] += sample.weight;
+    add_timed(sample);
+  }
+  void add_timed(const WeightedStack& sample) {
     if (timed_.size() < max_timed_) {
       timed_.push_back(sample);
     } else {
       ++untimed_;
     }
   }
+  // For events whose totals are known in another way than sample by sample.
+  void replace_totals(std::uint32_t event, Totals totals) { totals_[event] = std::move(totals); }
 
-  const std::map<TotalKey, StackTotal>& totals() const { return totals_; }
+  const Totals& totals(std::uint32_t event) const {
+    static const Totals kNone;
+    const auto found = totals_.find(event);
+    return found == totals_.end() ? kNone : found->second;
+  }
   const std::vector<WeightedStack>& timed() const { return timed_; }
   std::uint64_t untimed() const { return untimed_; }
 
@@ -59,7 +69,7 @@ class SampleStore {
 
  private:
   std::size_t max_timed_;
-  std::map<TotalKey, StackTotal> totals_;
+  std::map<std::uint32_t, Totals> totals_;  // by enum lumbre_event
   std::vector<WeightedStack> timed_;
   std::uint64_t untimed_ = 0;
 };

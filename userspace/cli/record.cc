@@ -9,13 +9,14 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
+#include <set>
 
 #include "userspace/cli/commands.h"
 #include "userspace/cli/output_file.h"
 #include "userspace/cli/parse.h"
 #include "userspace/cli/profile_file.h"
 #include "userspace/recording/recording.h"
+#include "userspace/report/event_kinds.h"
 #include "userspace/report/recording_files.h"
 #include "userspace/report/summary.h"
 
@@ -91,17 +92,36 @@ std::optional<int> resolve_pids(RecordCommand& command) {
   return std::nullopt;
 }
 
+// Fills options.events, in the order of the contract.
+Result<void> resolve_events(RecordCommand& command) {
+  std::set<std::uint32_t> events;
+  for (const std::string& name : command.events) {
+    const EventKind* kind = find_event(name);
+    if (kind == nullptr && name != "all") {
+      return Error::usage("cannot record the event '" + name + "': this version records " +
+                          event_names());
+    }
+    for (const EventKind& known : event_kinds()) {
+      if (kind == nullptr || known.id == kind->id) {
+        events.insert(known.id);
+      }
+    }
+  }
+  command.options.events.assign(events.begin(), events.end());
+  if (events.size() > 1 && (command.output == "-" || !is_folder_name(command.output))) {
+    return Error::usage("cannot write several events to " + command.output +
+                        ": give a folder (a name without a dot), or one event");
+  }
+  return {};
+}
+
 Result<void> check_usage(RecordCommand& command) {
   const int targets = (command.pids.empty() ? 0 : 1) + (command.is_whole_machine ? 1 : 0) +
                       (command.options.command.empty() ? 0 : 1);
   if (targets != 1) {
     return Error::usage("give one of -p PID, -a or -- COMMAND to say what to record");
   }
-  for (const std::string& event : command.events) {
-    if (event != "cpu") {
-      return Error::usage("cannot record the event '" + event + "': this version records cpu");
-    }
-  }
+  LUMBRE_TRY(resolve_events(command));
   if (command.options.frequency_hz == 0 || command.options.frequency_hz > 10000) {
     return Error::usage("-F takes 1 to 10000 samples per second");
   }
@@ -123,17 +143,29 @@ Result<void> check_usage(RecordCommand& command) {
   return {};
 }
 
-Result<void> write_files(const std::string& folder, const RecordCommand& command,
+Result<void> write_event(const std::string& folder, const RecordCommand& command,
                          Recording& recording, const BuiltProfile& built) {
   DrawOptions draw;
-  draw.title = title_of(command.options);
-  LUMBRE_TRY(write_profile(built.profile, FileFormat::kPprof, folder + "/cpu.pb.gz", draw));
+  draw.title = title_of(command.options, built.event);
+  const std::string path = folder + "/" + std::string(event_kind(built.event).name);
+  LUMBRE_TRY(write_profile(built.profile, FileFormat::kPprof, path + ".pb.gz", draw));
   // While recording, the rest waits: from these files Lumbre draws it.
-  if (recording.facts().is_complete) {
-    LUMBRE_TRY(write_profile(built.profile, FileFormat::kSvg, folder + "/cpu.svg", draw));
+  if (!recording.facts().is_complete) {
+    return {};
+  }
+  LUMBRE_TRY(write_profile(built.profile, FileFormat::kSvg, path + ".svg", draw));
+  if (built.event == LUMBRE_EVENT_CPU) {
     LUMBRE_TRY(write_output_file(folder + "/timeline.pftrace", [&](std::ostream& out) {
       return write_timeline(recording, built, out);
     }));
+  }
+  return {};
+}
+
+Result<void> write_files(const std::string& folder, const RecordCommand& command,
+                         Recording& recording, const std::vector<BuiltProfile>& built) {
+  for (const BuiltProfile& profile : built) {
+    LUMBRE_TRY(write_event(folder, command, recording, profile));
   }
   recording.update_own_cost();
   const std::string summary = summary_json(recording.facts(), recording.pipeline(), built);
@@ -142,7 +174,7 @@ Result<void> write_files(const std::string& folder, const RecordCommand& command
 }
 
 Result<void> write_folder(const RecordCommand& command, Recording& recording,
-                          const BuiltProfile& built) {
+                          const std::vector<BuiltProfile>& built) {
   const bool is_new = !path_exists(command.output);
   if (is_new) {
     LUMBRE_TRY(make_output_folder(command.output));
@@ -154,27 +186,42 @@ Result<void> write_folder(const RecordCommand& command, Recording& recording,
   return written;
 }
 
-Result<void> write_output(RecordCommand& command, Recording& recording, const BuiltProfile& built) {
+std::vector<BuiltProfile> build_profiles(const RecordCommand& command, Recording& recording,
+                                         NameSources& sources) {
+  std::vector<BuiltProfile> built;
+  for (const std::uint32_t event : command.options.events) {
+    built.push_back(
+        build_event_profile(recording, sources, event, command.shows_interpreter_frames));
+  }
+  return built;
+}
+
+Result<void> write_output(RecordCommand& command, Recording& recording,
+                          const std::vector<BuiltProfile>& built) {
   if (is_folder_name(command.output)) {
     return write_folder(command, recording, built);
   }
   DrawOptions draw;
-  draw.title = title_of(command.options);
+  draw.title = title_of(command.options, built.front().event);
   const FileFormat format = format_of(command.output).value_or(FileFormat::kPprof);
-  return write_profile(built.profile, format, command.output, draw);
+  return write_profile(built.front().profile, format, command.output, draw);
 }
 
-void print_result(const RecordCommand& command, Recording& recording, const BuiltProfile& built) {
+void print_result(const RecordCommand& command, Recording& recording,
+                  const std::vector<BuiltProfile>& built) {
   if (command.options.is_quiet) {
     return;
   }
   recording.update_own_cost();
   std::fputs(summary_text(recording.facts(), recording.pipeline(), built).c_str(), stderr);
   if (is_folder_name(command.output)) {
-    std::fprintf(stderr,
-                 "%s/: cpu.svg (flame graph), cpu.pb.gz (pprof), timeline.pftrace (Perfetto), "
-                 "summary.json\n",
-                 command.output.c_str());
+    std::string files;
+    for (const BuiltProfile& profile : built) {
+      const std::string name(event_kind(profile.event).name);
+      files += name + ".svg (flame graph), " + name + ".pb.gz (pprof), ";
+      files += profile.event == LUMBRE_EVENT_CPU ? "timeline.pftrace (Perfetto), " : "";
+    }
+    std::fprintf(stderr, "%s/: %ssummary.json\n", command.output.c_str(), files.c_str());
   } else if (command.output != "-") {
     std::fprintf(stderr, "%s\n", command.output.c_str());
   }
@@ -186,8 +233,7 @@ int command_exit_status(int wait_status) {
 
 // Saves what there is while recording goes on. Only where nothing older can be harmed by it.
 void save_checkpoint(RecordCommand& command, Recording& recording, NameSources& sources) {
-  const BuiltProfile built =
-      build_cpu_profile(recording, sources, command.shows_interpreter_frames);
+  const std::vector<BuiltProfile> built = build_profiles(command, recording, sources);
   static_cast<void>(write_output(command, recording, built));  // the end will tell what failed
 }
 
@@ -211,8 +257,7 @@ int record(RecordCommand& command) {
     }
     return run.error().system_errno == ENOENT ? 127 : 126;
   }
-  const BuiltProfile built =
-      build_cpu_profile(recording, sources, command.shows_interpreter_frames);
+  const std::vector<BuiltProfile> built = build_profiles(command, recording, sources);
   if (const Result<void> written = write_output(command, recording, built); !written.has_value()) {
     const int status = fail(written.error());
     return has_command ? kExitLumbreFailed : status;
@@ -225,7 +270,7 @@ void describe_options(CLI::App& app, RecordCommand& command) {
   app.add_option("-p", command.pids, "Processes to attach to, with their descendants")
       ->delimiter(',');
   app.add_flag("-a", command.is_whole_machine, "The whole machine");
-  app.add_option("-e", command.events, "Events to record: cpu")->delimiter(',');
+  app.add_option("-e", command.events, "Events to record: " + event_names() + ", or all")->delimiter(',');
   app.add_option("-F", command.options.frequency_hz, "Samples per second and CPU")
       ->capture_default_str();
   app.add_option("-d", command.options.duration_s,

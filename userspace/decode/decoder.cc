@@ -65,7 +65,7 @@ void Decoder::add(std::span<const std::byte> record, std::vector<Event>& out) {
   }
   malformed_ += is_good ? 0 : 1;
   if (is_piece) {
-    piece_arrived(*header, out);
+    piece_arrived(*header, record.size(), out);
   }
 }
 
@@ -75,6 +75,7 @@ void Decoder::add_sample(std::span<const std::byte> record, std::vector<Event>& 
       header->kind == LUMBRE_RECORD_SAMPLE && sample != nullptr) {
     Pending pending;
     pending.sample.sample = *sample;
+    pending.sample.bytes = record.size();
     cut_names(pending.sample.sample.task);
     pending.missing_pieces =
         std::min<std::uint32_t>(sample->stack_chunks, LUMBRE_MAX_STACK_CHUNKS) +
@@ -110,9 +111,14 @@ Decoder::Pending* Decoder::find_pending(const lumbre_record_header& header) {
   return found == pending_.end() ? nullptr : &found->second;
 }
 
-void Decoder::piece_arrived(const lumbre_record_header& header, std::vector<Event>& out) {
+void Decoder::piece_arrived(const lumbre_record_header& header, std::size_t bytes,
+                            std::vector<Event>& out) {
   const auto found = pending_.find({header.time_ns, header.cpu});
-  if (found != pending_.end() && --found->second.missing_pieces == 0) {
+  if (found == pending_.end()) {
+    return;
+  }
+  found->second.sample.bytes += bytes;
+  if (--found->second.missing_pieces == 0) {
     out.emplace_back(std::move(found->second.sample));
     pending_.erase(found);
   }

@@ -32,7 +32,8 @@ class Decoder {
 
   void add_sample(std::span<const std::byte> record, std::vector<Event>& out);
   Pending* find_pending(const lumbre_record_header& header);
-  void piece_arrived(const lumbre_record_header& header, std::vector<Event>& out);
+  void piece_arrived(const lumbre_record_header& header, std::size_t bytes,
+                     std::vector<Event>& out);
   bool add_kernel_stack(std::span<const std::byte> record);
   bool add_stack_chunk(std::span<const std::byte> record);
   bool add_python_chunk(std::span<const std::byte> record);

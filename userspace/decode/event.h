@@ -22,6 +22,8 @@ struct StackSample {
   // Address ranges inside it that could not be read.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> stack_holes;
 
+  std::uint64_t bytes = 0;  // through the ring buffer
+
   std::uint64_t time_ns() const { return sample.header.time_ns; }
 };
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <numeric>
 
 #include "lumbre_bpf.skel.h"
 #include "symbolizer/base/unique_fd.h"
@@ -79,6 +80,16 @@ bpf_prog_info program_info(const bpf_program* program) {
   std::uint32_t size = sizeof(info);
   ::bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size);
   return info;
+}
+
+// The values of one key of a per-CPU array of 64-bit numbers, added up.
+std::uint64_t sum_over_cpus(const bpf_map* map, std::uint32_t key) {
+  std::vector<std::uint64_t> values(static_cast<std::size_t>(libbpf_num_possible_cpus()));
+  if (bpf_map__lookup_elem(map, &key, sizeof(key), values.data(),
+                           values.size() * sizeof(std::uint64_t), 0) != 0) {
+    return 0;
+  }
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -166,14 +177,18 @@ void BpfObject::forget_python(std::uint32_t visible_pid) {
 
 CounterValues BpfObject::read_counters() const {
   CounterValues sums{};
-  const auto cpus = static_cast<std::size_t>(libbpf_num_possible_cpus());
-  std::vector<std::uint64_t> values(cpus);
   for (std::uint32_t counter = 0; counter < LUMBRE_COUNTER_COUNT; ++counter) {
-    if (bpf_map__lookup_elem(skeleton_->maps.counters, &counter, sizeof(counter), values.data(),
-                             values.size() * sizeof(std::uint64_t), 0) == 0) {
-      for (const std::uint64_t value : values) {
-        sums[counter] += value;
-      }
+    sums[counter] = sum_over_cpus(skeleton_->maps.counters, counter);
+  }
+  return sums;
+}
+
+EventCounterValues BpfObject::read_event_counters() const {
+  EventCounterValues sums{};
+  for (std::uint32_t event = 0; event < LUMBRE_EVENT_COUNT; ++event) {
+    for (std::uint32_t counter = 0; counter < LUMBRE_EVENT_COUNTER_COUNT; ++counter) {
+      sums[event][counter] = sum_over_cpus(skeleton_->maps.event_counters,
+                                           event * LUMBRE_EVENT_COUNTER_COUNT + counter);
     }
   }
   return sums;

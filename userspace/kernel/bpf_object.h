@@ -15,6 +15,7 @@
 
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
+#include "bpf/abi/events.h"
 #include "bpf/abi/tables.h"
 #include "symbolizer/base/result.h"
 #include "userspace/kernel/bpf_unwind_tables.h"
@@ -30,6 +31,8 @@ struct BpfSettings {
 };
 
 using CounterValues = std::array<std::uint64_t, LUMBRE_COUNTER_COUNT>;
+using EventCounterValues =
+    std::array<std::array<std::uint64_t, LUMBRE_EVENT_COUNTER_COUNT>, LUMBRE_EVENT_COUNT>;
 
 // The kernel's own account of our programs (bpf_prog_info.run_time_ns; needs BPF statistics on).
 struct ProgramCost {
@@ -56,6 +59,7 @@ class BpfObject {
   UnwindTableStore& unwind_tables() { return *unwind_tables_; }
 
   CounterValues read_counters() const;
+  EventCounterValues read_event_counters() const;
   ProgramCost read_cost() const;
   std::uint64_t kernel_memory_bytes() const;  // of maps, as /proc/self/fdinfo tells (memlock)
 

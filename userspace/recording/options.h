@@ -1,6 +1,7 @@
 // What to record: the settings of `lumbre record`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@ enum class TargetMode { kProcesses, kWholeMachine, kCommand };
 std::uint32_t default_ring_bytes();
 
 struct RecordOptions {
+  std::vector<std::uint32_t> events = {1};  // enum lumbre_event, in the order of the contract
   TargetMode mode = TargetMode::kProcesses;
   std::vector<std::uint32_t> pids;
   std::vector<std::string> command;
@@ -26,6 +28,10 @@ struct RecordOptions {
   std::uint32_t self_check_one_in = 256;  // stacks walked in the kernel: walked here, too; 0: none
   std::uint64_t max_bytes = 256 << 20;  // of samples kept with their times
   bool is_quiet = false;
+
+  bool has_event(std::uint32_t event) const {
+    return std::find(events.begin(), events.end(), event) != events.end();
+  }
 };
 
 }  // namespace lumbre

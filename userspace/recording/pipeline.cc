@@ -38,6 +38,7 @@ Pipeline::Pipeline(BpfObject& bpf, Sideband& sideband, const RecordOptions& opti
       jit_(processes_),
       walks_in_kernel_(options.walks_in_kernel),
       store_(options.max_bytes / sizeof(WeightedStack)),
+      labels_(store_.labels),
       unwinder_(processes_, jit_, options.max_stack_frames),
       kernel_walk_(bpf.unwind_tables(), processes_),
       joiner_(modules_, codes_, jit_, store_) {
@@ -94,7 +95,6 @@ void Pipeline::run_round() {
   const std::uint64_t round_start_ns = monotonic_now_ns();
   events_.clear();
   bpf_.consume([this](std::span<const std::byte> record) {
-    counts_.bytes += record.size();
     decoder_.add(record, events_);
   });
   for (SidebandEvent& event : sideband_.drain()) {
@@ -108,6 +108,19 @@ void Pipeline::run_round() {
   // of short-lived processes be opened in time).
   apply_sideband_until(round_start_ns);
   forget_ended(round_start_ns);
+  for (const auto& [event, collector] : collectors_) {
+    collector->run_round(round_start_ns);
+  }
+}
+
+void Pipeline::add_collector(std::uint32_t event, std::unique_ptr<Collector> collector) {
+  collectors_.insert_or_assign(event, std::move(collector));
+}
+
+void Pipeline::publish() {
+  for (const auto& [event, collector] : collectors_) {
+    collector->publish();
+  }
 }
 
 // A process is sampled after its end, too, while the kernel takes it apart.
@@ -120,12 +133,15 @@ void Pipeline::forget_ended(std::uint64_t now_ns) {
   }
 }
 
-void Pipeline::finish() {
+void Pipeline::finish(std::uint64_t begin_ns, std::uint64_t end_ns) {
   run_round();
   events_.clear();
   decoder_.flush(events_);
   for (const Event& event : events_) {
     handle(event);
+  }
+  for (const auto& [event, collector] : collectors_) {
+    collector->finish(begin_ns, end_ns);
   }
 }
 
@@ -136,6 +152,9 @@ void Pipeline::handle(const Event& event) {
     codes_.add(code->code);
   } else if (const auto* process = std::get_if<ProcessChanged>(&event)) {
     handle_process(process->record);
+  }
+  for (const auto& [event_id, collector] : collectors_) {
+    collector->apply(event);
   }
 }
 
@@ -153,28 +172,6 @@ void Pipeline::handle_process(const lumbre_process_record& record) {
     live_targets_.erase(pid);
     ended_.push_back({record.header.time_ns + kEndedGraceNs, pid});
   }
-}
-
-LabelSetId Pipeline::labels_of(const lumbre_task& task, bool is_approximate) {
-  std::string key(reinterpret_cast<const char*>(&task), sizeof(task));
-  key += is_approximate ? 'a' : '-';
-  const auto [known, is_new] = label_sets_.try_emplace(std::move(key), 0);
-  if (is_new) {
-    LabelSet set;
-    const bool is_visible = task.visible_pid != 0;
-    set.push_back({"pid", "", is_visible ? task.visible_pid : task.host_pid});
-    set.push_back({"tid", "", is_visible ? task.visible_tid : task.host_tid});
-    if (is_visible && task.visible_pid != task.host_pid) {
-      set.push_back({"host_pid", "", task.host_pid});
-    }
-    set.push_back({"process", task.process_name, 0});
-    set.push_back({"thread", task.thread_name, 0});
-    if (is_approximate) {
-      set.push_back({"approximate", "yes", 0});
-    }
-    known->second = store_.labels.intern(set);
-  }
-  return known->second;
 }
 
 StackMemo::Entry Pipeline::stack_of(const StackSample& sample) {
@@ -196,7 +193,7 @@ StackMemo::Entry Pipeline::stack_of(const StackSample& sample) {
   }
   joiner_.join(sample, native_, joined_);
   if (!joined_.truncated.empty()) {
-    ++counts_.truncated[joined_.truncated];
+    ++counts_of(sample).truncated[joined_.truncated];
   }
   const StackMemo::Entry entry{store_.stacks.insert(joined_.root_first), joined_.is_approximate};
   // Code made at run time may have another name the next time.
@@ -209,18 +206,33 @@ StackMemo::Entry Pipeline::stack_of(const StackSample& sample) {
   return entry;
 }
 
+PipelineCounts& Pipeline::counts_of(const StackSample& sample) {
+  return counts_[std::min<std::uint32_t>(sample.sample.event, LUMBRE_EVENT_COUNT - 1)];
+}
+
 void Pipeline::handle_sample(const StackSample& sample) {
   const lumbre_task& task = sample.sample.task;
   if (task.visible_pid != 0 && processes_.find(task.visible_pid) == nullptr) {
     processes_.load(task.visible_pid);
   }
   const StackMemo::Entry stack = stack_of(sample);
-  ++counts_.shown;
-  counts_.approximate += stack.is_approximate ? 1 : 0;
+  PipelineCounts& counts = counts_of(sample);
+  ++counts.shown;
+  counts.bytes += sample.bytes;
+  counts.approximate += stack.is_approximate ? 1 : 0;
+  if (const auto found = collectors_.find(sample.sample.event); found != collectors_.end()) {
+    found->second->take(sample, {stack.stack, stack.is_approximate});
+  } else {
+    store(sample, stack);
+  }
+}
+
+void Pipeline::store(const StackSample& sample, const StackMemo::Entry& stack) {
+  const lumbre_task& task = sample.sample.task;
   WeightedStack stored;
   stored.time_ns = sample.time_ns();
   stored.stack = stack.stack;
-  stored.labels = labels_of(task, stack.is_approximate);
+  stored.labels = labels_.of(task, stack.is_approximate);
   stored.weight = sample.sample.probability == 0xffffffff
                       ? sample.sample.weight
                       : static_cast<std::uint64_t>(static_cast<double>(sample.sample.weight) *

@@ -4,15 +4,19 @@
 // sample is known), then both merged by time. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "userspace/aggregate/samples.h"
+#include "userspace/aggregate/task_labels.h"
+#include "userspace/collectors/collector.h"
 #include "userspace/decode/decoder.h"
 #include "userspace/kernel/bpf_object.h"
 #include "userspace/kernel/sideband.h"
@@ -27,10 +31,11 @@
 
 namespace lumbre {
 
+// Of one event.
 struct PipelineCounts {
   std::uint64_t shown = 0;
   std::uint64_t approximate = 0;
-  std::uint64_t bytes = 0;                         // through the ring buffer
+  std::uint64_t bytes = 0;  // through the ring buffer
   std::map<std::string, std::uint64_t> truncated;  // samples, by cause
 };
 
@@ -43,12 +48,19 @@ class Pipeline {
   void follow_all() { processes_.follow_all(true); }
 
   void run_round();
-  void finish();
+  // The programs are detached; the recording went from `begin_ns` to `end_ns` (CLOCK_MONOTONIC).
+  void finish(std::uint64_t begin_ns, std::uint64_t end_ns);
+  void add_collector(std::uint32_t event, std::unique_ptr<Collector> collector);
+  // Brings the store's totals up to date.
+  void publish();
 
   // Looks itself once a second, too: no event tells of a process that ended while it was added.
   bool has_live_targets();
-  const PipelineCounts& counts() const { return counts_; }
+  const PipelineCounts& counts(std::uint32_t event) const { return counts_[event]; }
   const SampleStore& store() const { return store_; }
+  SampleStore& store() { return store_; }
+  TaskLabels& labels() { return labels_; }
+  ProcessTable& processes() { return processes_; }
   ModuleCache& modules() { return modules_; }
   const PythonCodes& codes() const { return codes_; }
   JitCodes& jit() { return jit_; }
@@ -64,10 +76,11 @@ class Pipeline {
   void forget_ended(std::uint64_t now_ns);
   void handle(const Event& event);
   void handle_sample(const StackSample& sample);
+  void store(const StackSample& sample, const StackMemo::Entry& stack);
+  PipelineCounts& counts_of(const StackSample& sample);
   // The sample's stack, by names or from memory.
   StackMemo::Entry stack_of(const StackSample& sample);
   void handle_process(const lumbre_process_record& record);
-  LabelSetId labels_of(const lumbre_task& task, bool is_approximate);
 
   BpfObject& bpf_;
   Sideband& sideband_;
@@ -77,6 +90,7 @@ class Pipeline {
   JitCodes jit_;
   bool walks_in_kernel_;
   SampleStore store_;
+  TaskLabels labels_;
   Decoder decoder_;
   NativeUnwinder unwinder_;
   KernelWalk kernel_walk_;
@@ -86,13 +100,13 @@ class Pipeline {
   std::vector<Event> events_;
   NativeStack native_;
   JoinedStack joined_;
-  std::unordered_map<std::string, LabelSetId> label_sets_;
   std::set<std::uint32_t> live_targets_;
   std::uint64_t next_look_ns_ = 0;
   std::deque<std::pair<std::uint64_t, std::uint32_t>> ended_;  // until when, pid
   std::set<std::string> notes_;
   std::size_t seen_processes_ = 0;
-  PipelineCounts counts_;
+  std::array<PipelineCounts, LUMBRE_EVENT_COUNT> counts_;  // by enum lumbre_event
+  std::map<std::uint32_t, std::unique_ptr<Collector>> collectors_;
 };
 
 }  // namespace lumbre

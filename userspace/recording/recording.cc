@@ -191,10 +191,15 @@ void Recording::show_progress() {
   }
   next_progress_ = Clock::now() + std::chrono::seconds(1);
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
-  const CounterValues counters = bpf_->read_counters();
+  const EventCounterValues counters = bpf_->read_event_counters();
+  std::uint64_t shown = 0;
+  std::uint64_t lost = 0;
+  for (const std::uint32_t event : facts_.options.events) {
+    shown += pipeline_->counts(event).shown;
+    lost += counters[event][LUMBRE_EVENT_COUNTER_NO_ROOM];
+  }
   std::fprintf(stderr, "\r%.0f s, %llu samples, %llu lost ", elapsed.count(),
-               static_cast<unsigned long long>(pipeline_->counts().shown),
-               static_cast<unsigned long long>(counters[LUMBRE_COUNTER_LOST_NO_ROOM]));
+               static_cast<unsigned long long>(shown), static_cast<unsigned long long>(lost));
 }
 
 Result<void> Recording::run(const std::atomic<bool>& stop) {
@@ -219,6 +224,7 @@ void Recording::save_checkpoint() {
     return;
   }
   read_facts();
+  pipeline_->publish();
   const auto begin = Clock::now();
   checkpoint_();
   const auto took = Clock::now() - begin;
@@ -245,6 +251,7 @@ void Recording::read_facts() {
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   facts_.duration_s = elapsed.count();
   facts_.counters = bpf_->read_counters();
+  facts_.event_counters = bpf_->read_event_counters();
   facts_.bpf_cost = bpf_->read_cost();
   facts_.kernel_memory_bytes = bpf_->kernel_memory_bytes();
   update_own_cost();
@@ -262,12 +269,13 @@ void Recording::finish() {
     static_cast<void>(event.disable());
   }
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
-  pipeline_->finish();
+  pipeline_->finish(facts_.start_monotonic_ns, clock_ns(CLOCK_MONOTONIC));
   restore_priority();
   if (shows_progress_) {
     std::fputs("\r\033[K", stderr);
   }
   read_facts();
+  pipeline_->publish();
   facts_.duration_s = elapsed.count();
   facts_.is_complete = true;
   if (command_ != nullptr) {

@@ -33,6 +33,7 @@ struct RecordingFacts {
   std::uint64_t stolen_ns = 0;  // by the hypervisor, from all CPUs together
   double ns_per_weight = 1;  // converts the samples' weights: 1 unless they are cycles
   CounterValues counters{};
+  EventCounterValues event_counters{};
   ProgramCost bpf_cost;
   double own_cpu_s = 0;  // user and kernel time of Lumbre itself
   std::uint64_t own_peak_rss_bytes = 0;

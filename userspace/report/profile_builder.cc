@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "output/frame_kinds.h"
+#include "userspace/report/event_kinds.h"
 
 namespace lumbre {
 namespace {
@@ -18,16 +19,26 @@ std::vector<output::Label> make_labels(const LabelSet& set, output::Profile& pro
 }
 
 void describe(output::Profile& profile, const BuildOptions& options) {
-  profile.sample_types = {{profile.intern("samples"), profile.intern("count")},
-                          {profile.intern("cpu"), profile.intern("nanoseconds")}};
-  profile.default_sample_type = profile.intern("cpu");
-  profile.period_type = {profile.intern("cpu"), profile.intern("nanoseconds")};
+  for (const ValueKind& value : event_kind(options.event).values) {
+    profile.sample_types.push_back({profile.intern(value.type), profile.intern(value.unit)});
+  }
+  profile.default_sample_type = profile.sample_types.back().type;
+  profile.period_type = profile.sample_types.back();
   profile.period = static_cast<std::int64_t>(options.period_ns);
   profile.time_nanos = static_cast<std::int64_t>(options.start_wall_ns);
   profile.duration_nanos = static_cast<std::int64_t>(options.duration_ns);
   for (const std::string& comment : options.comments) {
     profile.comments.push_back(profile.intern(comment));
   }
+}
+
+std::vector<std::int64_t> make_values(const EventValues& totals, const BuildOptions& options) {
+  std::vector<std::int64_t> values(totals.begin(), totals.end());
+  values.resize(event_kind(options.event).values.size());
+  if (options.event == LUMBRE_EVENT_CPU) {
+    values[1] = static_cast<std::int64_t>(static_cast<double>(totals[1]) * options.ns_per_weight);
+  }
+  return values;
 }
 
 }  // namespace
@@ -68,13 +79,11 @@ std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
 BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
                            const BuildOptions& options) {
   BuiltProfile built;
+  built.event = options.event;
   describe(built.profile, options);
   FrameNamer namer(store, sources, built.profile);
-  for (const auto& [key, total] : store.totals()) {
-    const auto [event, stack, label_set] = key;
-    if (event != options.event) {
-      continue;
-    }
+  for (const auto& [key, totals] : store.totals(options.event)) {
+    const auto [stack, label_set] = key;
     const std::vector<FrameId> whole = store.stacks.leaf_first(stack);
     const std::vector<FrameId> shown =
         options.shows_interpreter_frames ? whole : visible_frames(whole, store, namer);
@@ -88,20 +97,17 @@ BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources
       }
     }
     for (const ModuleId module : unnamed) {
-      built.samples_without_symbols[module] += total.count;
+      built.samples_without_symbols[module] += totals[0];
     }
     if (!locations.empty()) {
       const output::Location& leaf = built.profile.locations[locations.front()];
       const bool is_named = leaf.kind != output::FrameKind::kUnknown &&
                             leaf.kind != output::FrameKind::kTruncated &&
                             !output::is_unnamed_jit(built.profile, leaf);
-      built.unattributed_samples += is_named ? 0 : total.count;
+      built.unattributed_samples += is_named ? 0 : totals[0];
     }
-    built.profile.samples.push_back(
-        {locations,
-         {static_cast<std::int64_t>(total.count),
-          static_cast<std::int64_t>(static_cast<double>(total.weight) * options.ns_per_weight)},
-         make_labels(store.labels.at(label_set), built.profile)});
+    built.profile.samples.push_back({locations, make_values(totals, options),
+                                     make_labels(store.labels.at(label_set), built.profile)});
   }
   sources.modules.release_pages();
   return built;

@@ -16,7 +16,7 @@ struct BuildOptions {
   std::uint64_t period_ns = 0;      // between two samples of one CPU
   std::uint64_t start_wall_ns = 0;  // since the Unix epoch
   std::uint64_t duration_ns = 0;
-  double ns_per_weight = 1;  // converts the samples' weights
+  double ns_per_weight = 1;  // converts the weights of `cpu`
   bool shows_interpreter_frames = false;
   std::vector<std::string> comments;
 };
@@ -27,6 +27,7 @@ struct BuiltProfile {
   std::map<StackId, std::vector<output::LocationId>> stacks;
   std::map<ModuleId, std::uint64_t> samples_without_symbols;  // samples with an unnamed frame
   std::uint64_t unattributed_samples = 0;                     // whose leaf has no name
+  std::uint32_t event = 0;
 };
 
 BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "output/perfetto.h"
+#include "userspace/report/event_kinds.h"
 #include "userspace/report/summary.h"
 
 namespace lumbre {
@@ -20,23 +21,23 @@ std::string label_of(const LabelSet& set, const char* key) {
 
 }  // namespace
 
-BuiltProfile build_cpu_profile(Recording& recording, NameSources& sources,
-                               bool shows_interpreter_frames) {
+BuiltProfile build_event_profile(Recording& recording, NameSources& sources, std::uint32_t event,
+                                 bool shows_interpreter_frames) {
   Pipeline& pipeline = recording.pipeline();
   const RecordingFacts& facts = recording.facts();
   BuildOptions options;
-  options.event = LUMBRE_EVENT_CPU;
-  options.period_ns = 1'000'000'000ULL / facts.options.frequency_hz;
+  options.event = event;
+  options.period_ns = event == LUMBRE_EVENT_CPU ? 1'000'000'000ULL / facts.options.frequency_hz : 1;
   options.start_wall_ns = facts.start_wall_ns;
   options.duration_ns = static_cast<std::uint64_t>(facts.duration_s * 1e9);
   options.ns_per_weight = facts.ns_per_weight;
   options.shows_interpreter_frames = shows_interpreter_frames;
-  options.comments = recording_comments(facts, pipeline);
+  options.comments = recording_comments(facts, pipeline, event);
   return build_profile(pipeline.store(), {pipeline.codes(), pipeline.jit(), sources}, options);
 }
 
-std::string title_of(const RecordOptions& options) {
-  std::string text = "CPU time";
+std::string title_of(const RecordOptions& options, std::uint32_t event) {
+  std::string text(event_kind(event).title);
   if (options.mode == TargetMode::kWholeMachine) {
     return text + " of the whole machine";
   }
@@ -69,6 +70,9 @@ bool write_timeline(Recording& recording, const BuiltProfile& built, std::ostrea
   }
   std::map<std::pair<std::uint32_t, std::uint32_t>, LabelSetId> threads;
   for (const WeightedStack& sample : store.timed()) {
+    if (sample.event != built.event) {
+      continue;
+    }
     trace.samples.push_back(
         {sample.time_ns, stack_index[sample.stack], sample.pid, sample.tid, sample.cpu, 1});
     threads[{sample.pid, sample.tid}] = sample.labels;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "userspace/report/event_kinds.h"
+#include "userspace/report/ranking.h"
 #include "userspace/version.h"
 
 namespace lumbre {
@@ -55,10 +57,10 @@ Json cost_json(const RecordingFacts& facts) {
   return cost;
 }
 
-Json event_json(const RecordingFacts& facts, const Pipeline& pipeline) {
-  const PipelineCounts& counts = pipeline.counts();
+Json event_json(const RecordingFacts& facts, const Pipeline& pipeline, std::uint32_t event_id) {
+  const PipelineCounts& counts = pipeline.counts(event_id);
   Json event;
-  const auto lost = losses_of(facts, pipeline);
+  const auto lost = losses_of(facts, pipeline, event_id);
   std::uint64_t lost_sum = 0;
   event["lost"] = Json::object();
   for (const auto& [cause, count] : lost) {
@@ -72,8 +74,9 @@ Json event_json(const RecordingFacts& facts, const Pipeline& pipeline) {
     event["truncated"][cause] = count;
   }
   event["approximate"] = counts.approximate;
-  if (const std::uint64_t taken = facts.counters[LUMBRE_COUNTER_SENT]; taken != 0) {
-    event["ns_per_sample"] = facts.counters[LUMBRE_COUNTER_CAPTURE_NS] / taken;
+  const auto& kernel = facts.event_counters[event_id];
+  if (const std::uint64_t taken = kernel[LUMBRE_EVENT_COUNTER_SENT]; taken != 0) {
+    event["ns_per_sample"] = kernel[LUMBRE_EVENT_COUNTER_CAPTURE_NS] / taken;
   }
   if (counts.shown != 0) {
     event["bytes_per_sample"] = counts.bytes / counts.shown;
@@ -123,8 +126,8 @@ std::string percent(double share) {
 
 double sampled_cpu_seconds(const RecordingFacts& facts, const Pipeline& pipeline) {
   double weight = 0;
-  for (const auto& [key, total] : pipeline.store().totals()) {
-    weight += static_cast<double>(total.weight);
+  for (const auto& [key, totals] : pipeline.store().totals(LUMBRE_EVENT_CPU)) {
+    weight += static_cast<double>(totals[1]);
   }
   return weight * facts.ns_per_weight * 1e-9;
 }
@@ -143,33 +146,64 @@ std::string truncated_text(const PipelineCounts& counts) {
   return text;
 }
 
+std::string losses_text(const RecordingFacts& facts, const Pipeline& pipeline,
+                        std::uint32_t event) {
+  std::string text;
+  for (const auto& [cause, count] : losses_of(facts, pipeline, event)) {
+    text += "  lost: " + std::to_string(count) + " samples (" + cause + ")\n";
+  }
+  return text;
+}
+
+// The lines about any other event.
+std::string event_text(const RecordingFacts& facts, const Pipeline& pipeline,
+                       const BuiltProfile& built) {
+  const EventKind& kind = event_kind(built.event);
+  std::string text(kind.name);
+  text += ":";
+  for (std::size_t i = 0; i < kind.values.size(); ++i) {
+    std::int64_t sum = 0;
+    for (const output::Sample& sample : built.profile.samples) {
+      sum += sample.values[i];
+    }
+    text += (i == 0 ? " " : ", ") + std::string(kind.values[i].type) + " " +
+            human_value(sum, std::string(kind.values[i].unit));
+  }
+  text += "; " + std::to_string(pipeline.counts(built.event).shown) + " stacks\n";
+  return text + losses_text(facts, pipeline, built.event) +
+         truncated_text(pipeline.counts(built.event));
+}
+
 }  // namespace
 
 std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts,
-                                               const Pipeline& pipeline) {
+                                               const Pipeline& pipeline, std::uint32_t event) {
   std::map<std::string, std::uint64_t> lost;
   const auto add = [&](const char* cause, std::uint64_t count) {
     if (count != 0) {
       lost[cause] = count;
     }
   };
-  const std::uint64_t sent = facts.counters[LUMBRE_COUNTER_SENT];
-  add("ring_buffer_full", facts.counters[LUMBRE_COUNTER_LOST_NO_ROOM]);
+  const auto& kernel = facts.event_counters[event];
+  const std::uint64_t sent = kernel[LUMBRE_EVENT_COUNTER_SENT];
+  const std::uint64_t shown = pipeline.counts(event).shown;
+  add("ring_buffer_full", kernel[LUMBRE_EVENT_COUNTER_NO_ROOM]);
   // While recording goes on, the difference is still on its way.
-  if (facts.is_complete && sent > pipeline.counts().shown) {
-    add("not_decoded", sent - pipeline.counts().shown);
+  if (facts.is_complete && sent > shown) {
+    add("not_decoded", sent - shown);
   }
   return lost;
 }
 
-std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline) {
+std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline,
+                                            std::uint32_t event) {
   std::vector<std::string> comments;
   comments.push_back(std::string("lumbre ") + kVersion + ", clock " + clock_name(facts.clock) +
                      ", " + std::to_string(facts.options.frequency_hz) + " Hz per CPU");
-  for (const auto& [cause, count] : losses_of(facts, pipeline)) {
+  for (const auto& [cause, count] : losses_of(facts, pipeline, event)) {
     comments.push_back("samples lost: " + std::to_string(count) + " (" + cause + ")");
   }
-  for (const auto& [cause, count] : pipeline.counts().truncated) {
+  for (const auto& [cause, count] : pipeline.counts(event).truncated) {
     comments.push_back("stacks not complete to the root: " + std::to_string(count) + " (" + cause +
                        ")");
   }
@@ -177,7 +211,7 @@ std::vector<std::string> recording_comments(const RecordingFacts& facts, const P
 }
 
 std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
-                         const BuiltProfile& built) {
+                         const std::vector<BuiltProfile>& built) {
   Json json;
   json["schema_version"] = 1;
   json["lumbre_version"] = kVersion;
@@ -190,15 +224,25 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
   json["clock"] = clock_name(facts.clock);
   json["frequency_hz"] = facts.options.frequency_hz;
   json["stolen_cpu_s"] = rounded(static_cast<double>(facts.stolen_ns) * 1e-9);
-  json["events"]["cpu"] = event_json(facts, pipeline);
+  for (const std::uint32_t event : facts.options.events) {
+    json["events"][std::string(event_kind(event).name)] = event_json(facts, pipeline, event);
+  }
   json["uprobes"] = Json::array();
   json["cost"] = cost_json(facts);
   json["modules_without_symbols"] = Json::array();
-  for (const auto& [module, samples] : built.samples_without_symbols) {
+  std::map<ModuleId, std::uint64_t> without_symbols;
+  std::uint64_t unattributed = 0;
+  for (const BuiltProfile& profile : built) {
+    for (const auto& [module, samples] : profile.samples_without_symbols) {
+      without_symbols[module] += samples;
+    }
+    unattributed += profile.unattributed_samples;
+  }
+  for (const auto& [module, samples] : without_symbols) {
     json["modules_without_symbols"].push_back(
         {{"path", pipeline.modules().at(module).path}, {"samples", samples}});
   }
-  json["unattributed_samples"] = built.unattributed_samples;
+  json["unattributed_samples"] = unattributed;
   json["processes_seen"] = pipeline.process_count();
   for (std::uint32_t i = 0; i < LUMBRE_COUNTER_COUNT; ++i) {
     static constexpr const char* kNames[] = {
@@ -215,31 +259,40 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
-                         const BuiltProfile& built) {
-  const PipelineCounts& counts = pipeline.counts();
+// The lines about `cpu`.
+std::string cpu_text(const RecordingFacts& facts, const Pipeline& pipeline,
+                     const BuiltProfile& built) {
+  const PipelineCounts& counts = pipeline.counts(LUMBRE_EVENT_CPU);
   char line[256];
-  const double cpu_s = sampled_cpu_seconds(facts, pipeline);
   std::snprintf(line, sizeof(line),
                 "%llu samples in %.1f s: %.2f s of CPU time in %zu process%s (%s, %u Hz)\n",
-                static_cast<unsigned long long>(counts.shown), facts.duration_s, cpu_s,
-                pipeline.process_count(), pipeline.process_count() == 1 ? "" : "es",
-                clock_name(facts.clock), facts.options.frequency_hz);
+                static_cast<unsigned long long>(counts.shown), facts.duration_s,
+                sampled_cpu_seconds(facts, pipeline), pipeline.process_count(),
+                pipeline.process_count() == 1 ? "" : "es", clock_name(facts.clock),
+                facts.options.frequency_hz);
   std::string text = line;
-  for (const auto& [cause, count] : losses_of(facts, pipeline)) {
-    text += "  lost: " + std::to_string(count) + " samples (" + cause + ")\n";
+  text += losses_text(facts, pipeline, LUMBRE_EVENT_CPU);
+  if (counts.shown == 0) {
+    return text + "  the target used no CPU: it slept or waited all the time" +
+           (facts.options.has_event(LUMBRE_EVENT_OFFCPU) ? "\n" : " (-e offcpu shows on what)\n");
   }
-  if (counts.shown != 0) {
-    text += truncated_text(counts);
-    text += "  " +
-            percent(static_cast<double>(built.unattributed_samples) /
-                    static_cast<double>(counts.shown)) +
-            " of samples have no name for what ran\n";
-  } else {
-    text += "  the target used no CPU: it slept or waited all the time\n";
+  return text + truncated_text(counts) + "  " +
+         percent(static_cast<double>(built.unattributed_samples) /
+                 static_cast<double>(counts.shown)) +
+         " of samples have no name for what ran\n";
+}
+
+std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
+                         const std::vector<BuiltProfile>& built) {
+  char line[256];
+  std::string text;
+  for (const BuiltProfile& profile : built) {
+    text += profile.event == LUMBRE_EVENT_CPU ? cpu_text(facts, pipeline, profile)
+                                              : event_text(facts, pipeline, profile);
   }
+  const double cpu_s = sampled_cpu_seconds(facts, pipeline);
   const double stolen_s = static_cast<double>(facts.stolen_ns) * 1e-9;
-  if (stolen_s > kNotableStolenShare * cpu_s) {
+  if (cpu_s > 0 && stolen_s > kNotableStolenShare * cpu_s) {
     std::snprintf(line, sizeof(line),
                   "  note: the hypervisor took %.2f s from this machine's CPUs; what they were "
                   "running then may be shown with that much more\n",

@@ -9,15 +9,17 @@
 
 namespace lumbre {
 
-// Every loss of samples by cause; the causes without loss are left out.
+// Every loss of the event's samples by cause; the causes without loss are left out.
 std::map<std::string, std::uint64_t> losses_of(const RecordingFacts& facts,
-                                               const Pipeline& pipeline);
+                                               const Pipeline& pipeline, std::uint32_t event);
 // Each loss and health fact as one sentence, for the pprof comments.
-std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline);
+std::vector<std::string> recording_comments(const RecordingFacts& facts, const Pipeline& pipeline,
+                                            std::uint32_t event);
 
+// One profile for each event recorded.
 std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
-                         const BuiltProfile& built);
+                         const std::vector<BuiltProfile>& built);
 std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
-                         const BuiltProfile& built);
+                         const std::vector<BuiltProfile>& built);
 
 }  // namespace lumbre
