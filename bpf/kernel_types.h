@@ -40,6 +40,25 @@ struct signal_struct {
   struct signal_live live; /* atomic_t: threads not yet exited */
 };
 
+struct inode {
+  unsigned short i_mode;
+  unsigned long i_ino;
+  unsigned int i_rdev;
+};
+
+struct file {
+  struct inode *f_inode;
+};
+
+struct fdtable {
+  unsigned int max_fds;
+  struct file **fd;
+};
+
+struct files_struct {
+  struct fdtable *fdt;
+};
+
 struct thread_struct {
   unsigned long fsbase; /* x86-64: the thread pointer */
 };
@@ -57,7 +76,20 @@ struct task_struct {
   unsigned long sas_ss_sp; /* sigaltstack(2) */
   unsigned long sas_ss_size;
   char comm[16];
+  struct files_struct *files;
+  unsigned int __state; /* named `state` before 5.14 */
+  unsigned in_iowait : 1;
+  int on_cpu;
   struct thread_struct thread;
+};
+
+struct task_struct___5_10 {
+  long state;
+};
+
+/* The context of a program run for each task by a BPF iterator. */
+struct bpf_iter__task {
+  struct task_struct *task; /* null after the last one */
 };
 
 /* What the context of a perf_event program really is. */
@@ -67,7 +99,14 @@ struct bpf_perf_event_data_kern {
 
 #pragma clang attribute pop
 
+#define PF_IO_WORKER 0x00000010
+#define PF_USER_WORKER 0x00004000 /* since 6.4 */
 #define PF_KTHREAD 0x00200000
+
+/* include/linux/sched.h */
+#define TASK_STOPPED 0x4
+#define TASK_TRACED 0x8
+#define TASK_DEAD 0x80
 
 /* struct pt_regs of x86-64 (arch/x86/include/asm/ptrace.h): a fixed layout, part of the user ABI. */
 struct lumbre_pt_regs {

@@ -9,6 +9,7 @@
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
 #include "bpf/abi/events.h"
+#include "bpf/abi/waits.h"
 
 /* All records to user space; sized before loading (--ring-bytes). */
 struct {
@@ -126,6 +127,21 @@ struct {
   __type(key, struct lumbre_code_key);
   __type(value, __u32);
 } sent_codes SEC(".maps") __weak;
+
+/* Threads in scope, by host tid (event offcpu). */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, LUMBRE_MAX_THREADS);
+  __type(key, __u32);
+  __type(value, struct lumbre_thread);
+} threads SEC(".maps") __weak;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct lumbre_wait_settings);
+} wait_settings SEC(".maps") __weak;
 
 extern const volatile struct lumbre_config config;
 

@@ -55,6 +55,10 @@ bool KernelSymbols::parse_line(std::size_t begin, std::size_t end) {
     entry.module_length = static_cast<std::uint16_t>(rest.size() - open - 2);
   } else if (name == "_etext") {
     text_end_ = entry.address;
+  } else if (name == "__sched_text_start") {
+    scheduler_start_ = entry.address;
+  } else if (name == "__sched_text_end") {
+    scheduler_end_ = entry.address;
   }
   entries_.push_back(entry);
   return true;

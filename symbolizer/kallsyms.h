@@ -28,6 +28,10 @@ class KernelSymbols {
   // None below the first symbol, and none past the end of the kernel text or of the module (whose
   // end is nowhere written: its last symbol has the rest of its page and the page after).
   std::optional<KernelSymbol> find(std::uint64_t address) const;
+  // In the section .sched.text: functions that only hand the CPU over. False where it is not listed.
+  bool is_scheduler(std::uint64_t address) const {
+    return address >= scheduler_start_ && address < scheduler_end_;
+  }
   std::size_t size() const { return entries_.size(); }
 
  private:
@@ -51,6 +55,7 @@ class KernelSymbols {
   std::string text_;
   std::vector<Entry> entries_;
   std::uint64_t text_end_ = 0;  // _etext; 0 when it is not listed
+  std::uint64_t scheduler_start_ = 0, scheduler_end_ = 0;
 };
 
 }  // namespace lumbre

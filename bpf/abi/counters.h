@@ -12,6 +12,9 @@
   X(THREAD_SEARCHES, "thread_searches", "searches for a Python thread state")                 \
   X(NATIVE_FRAMES, "native_frames", "native frames walked in the kernel")                     \
   X(RULE_CACHE_MISSES, "rule_cache_misses", "of those, looked up in the tables")              \
+  X(THREADS_FULL, "threads_full", "threads whose waits could not be followed, table full")     \
+  X(SWITCHES, "switches", "times that a thread in scope left a CPU")                         \
+  X(WAITS_NO_ROOM, "wait_records_lost", "ends of waits lost in a full ring buffer")           \
   X(OUT_OF_SCOPE, "out_of_scope", "interrupts that hit processes outside the recording")
 
 enum lumbre_counter {

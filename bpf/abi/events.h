@@ -21,6 +21,8 @@ enum lumbre_record_kind {
   LUMBRE_RECORD_PROCESS = 6,
   LUMBRE_RECORD_MARKER = 7,
   LUMBRE_RECORD_NATIVE_CHUNK = 8,
+  LUMBRE_RECORD_WAIT = 9,   /* bpf/abi/waits.h */
+  LUMBRE_RECORD_THREAD = 10,
 };
 
 struct lumbre_record_header {
@@ -57,6 +59,7 @@ enum lumbre_sample_flag {
   LUMBRE_SAMPLE_KERNEL_THREAD = 4,
   LUMBRE_SAMPLE_32BIT = 8,          /* user mode in a 32-bit code segment */
   LUMBRE_SAMPLE_CHECKED = 16,       /* walked whole and copied all the same, to compare the two */
+  LUMBRE_SAMPLE_LOOKED = 32,        /* of a task that waits: user space reads its stacks */
 };
 
 /* How the walk of the native frames in the kernel ended. Whatever is not the root has the stack
@@ -116,7 +119,9 @@ struct lumbre_sample {
   __u32 native_chunks;
   __u32 native_end; /* enum lumbre_walk_end */
   __s32 system_call; /* in kernel mode: orig_ax, the number of the system call if it is one; else -1 */
-  __u32 padding;
+  __u32 wait;        /* offcpu: enum lumbre_wait */
+  __u64 key;         /* offcpu: since when the thread waits, which identifies the wait */
+  __u64 thread_pointer; /* pthread_self() of glibc and musl: the FS base */
   __u64 exec_pages; /* mm_struct.exec_vm: pages of executable mappings at this moment */
   __u64 stack_top; /* where the stack is known to end; 0: unknown */
   struct lumbre_registers registers;
@@ -210,7 +215,7 @@ struct lumbre_marker {
 
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_record_header) == 16, "header");
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_task) == 56, "task");
-LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_sample) == 16 + 56 + 16 + 48 + 16 + 144, "sample");
+LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_sample) == 16 + 56 + 16 + 48 + 32 + 144, "sample");
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_python_frame) == 32, "python frame");
 LUMBRE_STATIC_ASSERT(sizeof(struct lumbre_python_code) == 16 + 24 + 48 + 512 + 2048, "code");
 

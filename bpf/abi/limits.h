@@ -36,6 +36,11 @@
 /* Thread states looked at to find the one of a thread not seen before. */
 #define LUMBRE_MAX_THREAD_STATES 512
 
+/* Threads whose waits are followed at a time. */
+#define LUMBRE_MAX_THREADS 16384
+/* Taken for the mean of waits while none is known. */
+#define LUMBRE_FIRST_MEAN_NS 1000000
+
 /* Low bits of an address space's number that count the process's execs. */
 #define LUMBRE_EXEC_ID_BITS 12
 

@@ -160,6 +160,8 @@ struct lumbre_python_layout {
 struct lumbre_python_process {
   __u64 runtime_address;   /* _PyRuntime in that process */
   __u64 code_type_address; /* PyCode_Type there: proves that a frame's code is a code object */
+  __u64 gil_address; /* of the main interpreter's struct _gil_runtime_state; with ... */
+  __u64 gil_bytes;   /* ... its size, which holds its condition and mutex; 0: unknown */
   struct lumbre_python_layout layout;
 };
 

@@ -2,9 +2,10 @@
 #ifndef LUMBRE_CORE_CAPTURE_H
 #define LUMBRE_CORE_CAPTURE_H
 
+#include "bpf/core/record.h"
+
 #include "bpf/core/native_walk.h"
 #include "bpf/core/python_walk.h"
-#include "bpf/core/record.h"
 #include "bpf/core/stack_copy.h"
 #include "bpf/core/task.h"
 
@@ -14,6 +15,9 @@ struct capture_request {
   __u32 event;       /* enum lumbre_event */
   __u32 probability; /* in units of 1/(2^32-1) */
   __u64 weight;
+  __u32 wait; /* offcpu: enum lumbre_wait */
+  __u32 padding;
+  __u64 key;
 };
 
 static __always_inline void copy_registers(const struct lumbre_pt_regs *from,
@@ -104,14 +108,27 @@ static __always_inline void capture_user(const struct lumbre_pt_regs *interrupte
   }
 }
 
-/* `interrupted` are the registers that the event hit, of user or kernel mode. */
-static __always_inline void capture_sample(void *context, const struct lumbre_pt_regs *interrupted,
-                                           const struct capture_request *request) {
+static __always_inline void describe_sample(const struct capture_request *request,
+                                            const struct capture *capture,
+                                            struct task_struct *task,
+                                            struct lumbre_sample *sample) {
+  __builtin_memset(sample, 0, sizeof(*sample));
+  fill_header(&sample->header, LUMBRE_RECORD_SAMPLE, capture);
+  sample->event = request->event;
+  sample->probability = request->probability;
+  sample->weight = request->weight;
+  sample->wait = request->wait;
+  sample->key = request->key;
+  sample->stack_end = LUMBRE_STACK_NONE;
+  sample->system_call = -1;
+  read_task(task, &sample->task);
+}
+
+/* Of the current task, which the caller found to be in scope. `interrupted` are the registers that
+ * the event hit, of user or kernel mode; null: the task is in the kernel by its own doing. 1: taken. */
+static __always_inline int capture_sample(void *context, const struct lumbre_pt_regs *interrupted,
+                                          const struct capture_request *request) {
   struct task_struct *task = bpf_get_current_task_btf();
-  if (!is_in_scope(task)) {
-    count(LUMBRE_COUNTER_OUT_OF_SCOPE);
-    return;
-  }
   count_event(request->event, LUMBRE_EVENT_COUNTER_SAMPLES, 1);
   struct capture capture;
   start_capture(&capture);
@@ -119,18 +136,13 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
   struct lumbre_sample *sample = bpf_ringbuf_reserve(&events, sizeof(*sample), 0);
   if (!sample) {
     count_event(request->event, LUMBRE_EVENT_COUNTER_NO_ROOM, 1);
-    return;
+    return 0;
   }
-  __builtin_memset(sample, 0, sizeof(*sample));
-  fill_header(&sample->header, LUMBRE_RECORD_SAMPLE, &capture);
-  sample->event = request->event;
-  sample->probability = request->probability;
-  sample->weight = request->weight;
-  sample->stack_end = LUMBRE_STACK_NONE;
-  sample->system_call = -1;
-  read_task(task, &sample->task);
+  describe_sample(request, &capture, task, sample);
   unsigned long cs = 0;
-  bpf_probe_read_kernel(&cs, sizeof(cs), &interrupted->cs);
+  if (interrupted) {
+    bpf_probe_read_kernel(&cs, sizeof(cs), &interrupted->cs);
+  }
   if ((cs & 3) == 0) {
     sample->flags |= LUMBRE_SAMPLE_IN_KERNEL;
     send_kernel_stack(context, &capture, sample);
@@ -144,6 +156,7 @@ static __always_inline void capture_sample(void *context, const struct lumbre_pt
   count_event(request->event, LUMBRE_EVENT_COUNTER_SENT, 1);
   count_event(request->event, LUMBRE_EVENT_COUNTER_CAPTURE_NS,
               bpf_ktime_get_ns() - capture.time_ns);
+  return 1;
 }
 
 #endif

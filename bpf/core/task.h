@@ -37,6 +37,14 @@ static __always_inline __u64 address_space_of(struct task_struct *task) {
          (task->self_exec_id & ((1 << LUMBRE_EXEC_ID_BITS) - 1));
 }
 
+/* TASK_RUNNING (0) and so on (include/linux/sched.h). */
+static __always_inline __u32 task_state(struct task_struct *task) {
+  if (bpf_core_field_exists(task->__state)) {
+    return task->__state;
+  }
+  return BPF_CORE_READ((struct task_struct___5_10 *)task, state);
+}
+
 static __always_inline void read_task(struct task_struct *task, struct lumbre_task *out) {
   struct task_struct *leader = task->group_leader;
   out->host_pid = task->tgid;

@@ -7,6 +7,10 @@ const volatile struct lumbre_config config = {};
 
 SEC("perf_event")
 int lumbre_cpu_sample(struct bpf_perf_event_data *context) {
+  if (!is_in_scope(bpf_get_current_task_btf())) {
+    count(LUMBRE_COUNTER_OUT_OF_SCOPE);
+    return 0;
+  }
   struct capture_request request = {
       .event = LUMBRE_EVENT_CPU,
       .probability = 0xffffffff,

@@ -22,16 +22,17 @@ class Collector {
  public:
   virtual ~Collector() = default;
 
+  // The recording begins; its programs are attached.
+  virtual void begin(std::uint64_t begin_ns) { static_cast<void>(begin_ns); }
   virtual void take(const StackSample& sample, const SampledStack& stack) = 0;
   // Any other record; those of other events are passed over.
   virtual void apply(const Event& event) { static_cast<void>(event); }
   // Once a round of the pipeline (50 times a second) that handled all records sent before `now_ns`.
   virtual void run_round(std::uint64_t now_ns) { static_cast<void>(now_ns); }
-  // The programs are detached; the recording went from `begin_ns` to `end_ns` (CLOCK_MONOTONIC).
-  virtual void finish(std::uint64_t begin_ns, std::uint64_t end_ns) {
-    static_cast<void>(begin_ns);
-    static_cast<void>(end_ns);
-  }
+  // The recording's time is over: last questions to the kernel, whose programs then are detached.
+  virtual void stop() {}
+  // All records have been handled; the recording ended at `end_ns` (CLOCK_MONOTONIC).
+  virtual void finish(std::uint64_t end_ns) { static_cast<void>(end_ns); }
   // Puts the totals into the store; also while recording goes on, before its files are written.
   virtual void publish() = 0;
 };

@@ -95,6 +95,14 @@ void Decoder::add_sample(std::span<const std::byte> record, std::vector<Event>& 
     ProcessChanged changed{*process};
     cut_names(changed.record.task);
     out.emplace_back(changed);
+  } else if (const auto* wait = view<lumbre_wait_record>(record);
+             header->kind == LUMBRE_RECORD_WAIT && wait != nullptr) {
+    out.emplace_back(WaitEnded{*wait});
+  } else if (const auto* thread = view<lumbre_thread_record>(record);
+             header->kind == LUMBRE_RECORD_THREAD && thread != nullptr) {
+    ThreadEnded ended{*thread};
+    cut_names(ended.record.thread.task);
+    out.emplace_back(ended);
   } else if (const auto* marker = view<lumbre_marker>(record);
              header->kind == LUMBRE_RECORD_MARKER && marker != nullptr) {
     MarkerSeen seen{*marker};

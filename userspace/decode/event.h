@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bpf/abi/events.h"
+#include "bpf/abi/waits.h"
 
 namespace lumbre {
 
@@ -37,6 +38,14 @@ struct MarkerSeen {
   lumbre_marker marker{};
 };
 
-using Event = std::variant<StackSample, PythonCodeSeen, ProcessChanged, MarkerSeen>;
+struct WaitEnded {
+  lumbre_wait_record record{};
+};
+struct ThreadEnded {
+  lumbre_thread_record record{};
+};
+
+using Event = std::variant<StackSample, PythonCodeSeen, ProcessChanged, MarkerSeen, WaitEnded,
+                           ThreadEnded>;
 
 }  // namespace lumbre

@@ -82,6 +82,14 @@ bpf_prog_info program_info(const bpf_program* program) {
   return info;
 }
 
+void leave_out_waits(lumbre_bpf& skeleton) {
+  for (bpf_program* program : {skeleton.progs.lumbre_switch, skeleton.progs.lumbre_waking,
+                               skeleton.progs.lumbre_wakeup_new, skeleton.progs.lumbre_look}) {
+    bpf_program__set_autoload(program, false);
+  }
+  bpf_map__set_max_entries(skeleton.maps.threads, 1);
+}
+
 // The values of one key of a per-CPU array of 64-bit numbers, added up.
 std::uint64_t sum_over_cpus(const bpf_map* map, std::uint32_t key) {
   std::vector<std::uint64_t> values(static_cast<std::size_t>(libbpf_num_possible_cpus()));
@@ -105,6 +113,9 @@ Result<std::unique_ptr<BpfObject>> BpfObject::load(const BpfSettings& settings) 
   }
   object->skeleton_->rodata->config = settings.config;
   bpf_map__set_max_entries(object->skeleton_->maps.events, settings.ring_bytes);
+  if (!settings.events.contains(LUMBRE_EVENT_OFFCPU)) {
+    leave_out_waits(*object->skeleton_);
+  }
   if (const int failure = lumbre_bpf__load(object->skeleton_); failure != 0) {
     return load_error(failure);
   }
@@ -128,24 +139,42 @@ BpfObject::~BpfObject() {
   UniqueFd statistics(statistics_fd_);
 }
 
-Result<void> BpfObject::attach_lifecycle() {
-  for (bpf_program* program :
-       {skeleton_->progs.lumbre_process_fork, skeleton_->progs.lumbre_process_exec,
-        skeleton_->progs.lumbre_process_exit}) {
-    // The link is kept by the object: destroying the skeleton detaches it.
-    bpf_link* link = bpf_program__attach(program);
-    if (link == nullptr) {
-      return Error::system(errno, std::string("cannot attach ") + bpf_program__name(program));
-    }
-    if (program == skeleton_->progs.lumbre_process_fork) {
-      skeleton_->links.lumbre_process_fork = link;
-    } else if (program == skeleton_->progs.lumbre_process_exec) {
-      skeleton_->links.lumbre_process_exec = link;
-    } else {
-      skeleton_->links.lumbre_process_exit = link;
-    }
+// The link is kept by the skeleton: destroying it detaches the program.
+Result<void> BpfObject::attach(bpf_program* program, bpf_link*& link) {
+  link = bpf_program__attach(program);
+  if (link == nullptr) {
+    return Error::system(errno, std::string("cannot attach ") + bpf_program__name(program));
   }
   return {};
+}
+
+Result<void> BpfObject::attach_lifecycle() {
+  auto& programs = skeleton_->progs;
+  auto& links = skeleton_->links;
+  LUMBRE_TRY(attach(programs.lumbre_process_fork, links.lumbre_process_fork));
+  LUMBRE_TRY(attach(programs.lumbre_process_exec, links.lumbre_process_exec));
+  return attach(programs.lumbre_process_exit, links.lumbre_process_exit);
+}
+
+Result<void> BpfObject::attach_waits() {
+  auto& programs = skeleton_->progs;
+  auto& links = skeleton_->links;
+  LUMBRE_TRY(attach(programs.lumbre_wakeup_new, links.lumbre_wakeup_new));
+  LUMBRE_TRY(attach(programs.lumbre_waking, links.lumbre_waking));
+  LUMBRE_TRY(attach(programs.lumbre_switch, links.lumbre_switch));
+  LUMBRE_TRY(attach(programs.lumbre_look, links.lumbre_look));
+  waits_.emplace(BpfWaits::Handles{bpf_map__fd(skeleton_->maps.threads),
+                                   bpf_map__fd(skeleton_->maps.wait_settings),
+                                   bpf_link__fd(links.lumbre_look)});
+  return {};
+}
+
+void BpfObject::detach_waits() {
+  auto& links = skeleton_->links;
+  for (bpf_link** link : {&links.lumbre_switch, &links.lumbre_waking, &links.lumbre_wakeup_new}) {
+    bpf_link__destroy(*link);
+    *link = nullptr;
+  }
 }
 
 int BpfObject::cpu_program_fd() const {
@@ -173,6 +202,15 @@ Result<void> BpfObject::set_python(std::uint32_t visible_pid,
 
 void BpfObject::forget_python(std::uint32_t visible_pid) {
   bpf_map__delete_elem(skeleton_->maps.python_processes, &visible_pid, sizeof(visible_pid), 0);
+}
+
+std::optional<lumbre_python_process> BpfObject::find_python(std::uint32_t visible_pid) const {
+  lumbre_python_process process = {};
+  if (bpf_map__lookup_elem(skeleton_->maps.python_processes, &visible_pid, sizeof(visible_pid),
+                           &process, sizeof(process), 0) != 0) {
+    return std::nullopt;
+  }
+  return process;
 }
 
 CounterValues BpfObject::read_counters() const {

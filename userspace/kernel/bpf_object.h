@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,15 +20,19 @@
 #include "bpf/abi/tables.h"
 #include "symbolizer/base/result.h"
 #include "userspace/kernel/bpf_unwind_tables.h"
+#include "userspace/kernel/bpf_waits.h"
 #include "userspace/kernel/ring_drain.h"
 
 struct lumbre_bpf;
+struct bpf_program;
+struct bpf_link;
 
 namespace lumbre {
 
 struct BpfSettings {
   lumbre_config config{};
   std::uint32_t ring_bytes = 4 << 20;  // a power of two, at least one page
+  std::set<std::uint32_t> events = {LUMBRE_EVENT_CPU};  // whose programs are loaded
 };
 
 using CounterValues = std::array<std::uint64_t, LUMBRE_COUNTER_COUNT>;
@@ -47,6 +52,10 @@ class BpfObject {
 
   Result<void> attach_lifecycle();
   int cpu_program_fd() const;
+  // Begins (and ends) to follow waits; needs the event `offcpu`.
+  Result<void> attach_waits();
+  void detach_waits();
+  BpfWaits& waits() { return *waits_; }
 
   // Hands every record sent so far to the callback; the bytes are valid during it.
   void consume(const RingDrain::RecordCallback& callback) { ring_->take(callback); }
@@ -55,6 +64,7 @@ class BpfObject {
   Result<void> add_target(std::uint32_t visible_pid);
   Result<void> set_python(std::uint32_t visible_pid, const lumbre_python_process& process);
   void forget_python(std::uint32_t visible_pid);
+  std::optional<lumbre_python_process> find_python(std::uint32_t visible_pid) const;
 
   UnwindTableStore& unwind_tables() { return *unwind_tables_; }
 
@@ -65,9 +75,11 @@ class BpfObject {
 
  private:
   BpfObject() = default;
+  Result<void> attach(bpf_program* program, bpf_link*& link);
 
   lumbre_bpf* skeleton_ = nullptr;
   std::optional<BpfUnwindTables> unwind_tables_;
+  std::optional<BpfWaits> waits_;
   int statistics_fd_ = -1;
   std::unique_ptr<RingDrain> ring_;  // last: its thread ends before the map is closed
 };

@@ -6,6 +6,9 @@
 #include <cstring>
 #include <variant>
 
+#include "symbolizer/python/gil.h"
+#include "userspace/unwind/remote_stack.h"
+
 namespace lumbre {
 namespace {
 
@@ -25,6 +28,12 @@ std::uint64_t time_of(const Event& event) {
   }
   if (const auto* process = std::get_if<ProcessChanged>(&event)) {
     return process->record.header.time_ns;
+  }
+  if (const auto* wait = std::get_if<WaitEnded>(&event)) {
+    return wait->record.header.time_ns;
+  }
+  if (const auto* thread = std::get_if<ThreadEnded>(&event)) {
+    return thread->record.header.time_ns;
   }
   return 0;
 }
@@ -52,7 +61,11 @@ void Pipeline::note_python(const Process& process, const PythonRuntime& runtime,
     notes_.insert(runtime.unsupported_reason);
     return;
   }
-  const lumbre_python_process python = place_python_runtime(runtime, bias);
+  lumbre_python_process python = place_python_runtime(runtime, bias);
+  if (const auto gil = find_gil(LiveProcessMemory(static_cast<int>(process.pid)), python)) {
+    python.gil_address = gil->address;
+    python.gil_bytes = gil->size_bytes;
+  }
   codes_.set_layout(process.pid, runtime.layout);
   if (const Result<void> set = bpf_.set_python(process.pid, python); !set.has_value()) {
     notes_.insert(set.error().message);
@@ -133,7 +146,19 @@ void Pipeline::forget_ended(std::uint64_t now_ns) {
   }
 }
 
-void Pipeline::finish(std::uint64_t begin_ns, std::uint64_t end_ns) {
+void Pipeline::begin(std::uint64_t begin_ns) {
+  for (const auto& [event, collector] : collectors_) {
+    collector->begin(begin_ns);
+  }
+}
+
+void Pipeline::stop() {
+  for (const auto& [event, collector] : collectors_) {
+    collector->stop();
+  }
+}
+
+void Pipeline::finish(std::uint64_t end_ns) {
   run_round();
   events_.clear();
   decoder_.flush(events_);
@@ -141,7 +166,7 @@ void Pipeline::finish(std::uint64_t begin_ns, std::uint64_t end_ns) {
     handle(event);
   }
   for (const auto& [event, collector] : collectors_) {
-    collector->finish(begin_ns, end_ns);
+    collector->finish(end_ns);
   }
 }
 
@@ -210,12 +235,23 @@ PipelineCounts& Pipeline::counts_of(const StackSample& sample) {
   return counts_[std::min<std::uint32_t>(sample.sample.event, LUMBRE_EVENT_COUNT - 1)];
 }
 
+// A thread that waits: its stack lies still and is read from outside.
+StackSample Pipeline::completed(StackSample sample) {
+  const std::uint32_t pid = sample.sample.task.visible_pid;
+  if (pid != 0) {
+    complete_from_memory(LiveProcessMemory(static_cast<int>(pid)), bpf_.find_python(pid), sample);
+  }
+  return sample;
+}
+
 void Pipeline::handle_sample(const StackSample& sample) {
   const lumbre_task& task = sample.sample.task;
   if (task.visible_pid != 0 && processes_.find(task.visible_pid) == nullptr) {
     processes_.load(task.visible_pid);
   }
-  const StackMemo::Entry stack = stack_of(sample);
+  const StackMemo::Entry stack = (sample.sample.flags & LUMBRE_SAMPLE_LOOKED) != 0
+                                     ? stack_of(completed(sample))
+                                     : stack_of(sample);
   PipelineCounts& counts = counts_of(sample);
   ++counts.shown;
   counts.bytes += sample.bytes;

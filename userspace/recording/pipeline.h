@@ -48,8 +48,10 @@ class Pipeline {
   void follow_all() { processes_.follow_all(true); }
 
   void run_round();
-  // The programs are detached; the recording went from `begin_ns` to `end_ns` (CLOCK_MONOTONIC).
-  void finish(std::uint64_t begin_ns, std::uint64_t end_ns);
+  // The recording begins, and its time is over (CLOCK_MONOTONIC): see Collector.
+  void begin(std::uint64_t begin_ns);
+  void stop();
+  void finish(std::uint64_t end_ns);
   void add_collector(std::uint32_t event, std::unique_ptr<Collector> collector);
   // Brings the store's totals up to date.
   void publish();
@@ -76,6 +78,7 @@ class Pipeline {
   void forget_ended(std::uint64_t now_ns);
   void handle(const Event& event);
   void handle_sample(const StackSample& sample);
+  StackSample completed(StackSample sample);
   void store(const StackSample& sample, const StackMemo::Entry& stack);
   PipelineCounts& counts_of(const StackSample& sample);
   // The sample's stack, by names or from memory.

@@ -56,6 +56,7 @@ MachineTimes read_machine_times() {
 BpfSettings settings_for(const RecordOptions& options, SamplingClock clock) {
   BpfSettings settings;
   settings.ring_bytes = options.ring_bytes;
+  settings.events = {options.events.begin(), options.events.end()};
   settings.config.is_whole_machine = options.mode == TargetMode::kWholeMachine ? 1 : 0;
   settings.config.follows_children = options.follows_children ? 1 : 0;
   settings.config.pid_namespace_inode = own_pid_namespace();
@@ -113,9 +114,28 @@ Result<void> Recording::set_up(const RecordOptions& options) {
   pipeline_ = std::make_unique<Pipeline>(*bpf_, *sideband_, options);
   LUMBRE_TRY(bpf_->attach_lifecycle());
   LUMBRE_TRY(add_targets());
+  LUMBRE_TRY(add_collectors());
+  if (!options.has_event(LUMBRE_EVENT_CPU)) {
+    return {};
+  }
   LUMBRE_TRY_ASSIGN(CpuSampling sampling,
                     open_cpu_sampling(facts_.clock, options.frequency_hz, bpf_->cpu_program_fd()));
   events_ = std::move(sampling.events);
+  return {};
+}
+
+Result<void> Recording::add_collectors() {
+  const RecordOptions& options = facts_.options;
+  if (options.has_event(LUMBRE_EVENT_OFFCPU)) {
+    LUMBRE_TRY(bpf_->attach_waits());
+    OffCpuCollector::Budget budget{options.budget_percent / 100, [this] {
+      return bpf_->read_event_counters()[LUMBRE_EVENT_OFFCPU][LUMBRE_EVENT_COUNTER_CAPTURE_NS];
+    }};
+    auto collector = std::make_unique<OffCpuCollector>(bpf_->waits(), pipeline_->store(),
+                                                       pipeline_->labels(), std::move(budget));
+    facts_.offcpu = collector.get();
+    pipeline_->add_collector(LUMBRE_EVENT_OFFCPU, std::move(collector));
+  }
   return {};
 }
 
@@ -159,6 +179,7 @@ Result<void> Recording::start_sampling() {
   facts_.start_wall_ns = clock_ns(CLOCK_REALTIME);
   facts_.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
   facts_.start_boot_ns = clock_ns(CLOCK_BOOTTIME);
+  pipeline_->begin(facts_.start_monotonic_ns);
   return {};
 }
 
@@ -269,7 +290,10 @@ void Recording::finish() {
     static_cast<void>(event.disable());
   }
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
-  pipeline_->finish(facts_.start_monotonic_ns, clock_ns(CLOCK_MONOTONIC));
+  pipeline_->stop();
+  const std::uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
+  bpf_->detach_waits();
+  pipeline_->finish(end_ns);
   restore_priority();
   if (shows_progress_) {
     std::fputs("\r\033[K", stderr);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "symbolizer/base/result.h"
+#include "userspace/collectors/offcpu.h"
 #include "userspace/kernel/bpf_object.h"
 #include "userspace/kernel/perf_event.h"
 #include "userspace/kernel/sideband.h"
@@ -38,6 +39,7 @@ struct RecordingFacts {
   double own_cpu_s = 0;  // user and kernel time of Lumbre itself
   std::uint64_t own_peak_rss_bytes = 0;
   std::uint64_t kernel_memory_bytes = 0;
+  const OffCpuCollector* offcpu = nullptr;  // null: not recorded
   std::size_t children_left_out = 0;  // that ran at the start, with --no-children
   bool is_interrupted = false;
   bool is_complete = false;  // false in what is saved while recording
@@ -66,6 +68,7 @@ class Recording {
   Recording() = default;
   Result<void> set_up(const RecordOptions& options);
   Result<void> add_targets();
+  Result<void> add_collectors();
   Result<void> start_sampling();
   bool is_over(const std::atomic<bool>& stop);
   void wait_for_events(int timeout_ms) const;

@@ -7,6 +7,10 @@ namespace lumbre {
 std::span<const EventKind> event_kinds() {
   static const std::vector<EventKind> kKinds = {
       {LUMBRE_EVENT_CPU, "cpu", "CPU time", {{"samples", "count"}, {"cpu", "nanoseconds"}}},
+      {LUMBRE_EVENT_OFFCPU,
+       "offcpu",
+       "Waiting",
+       {{"switches", "count"}, {"offcpu", "nanoseconds"}}},
   };
   return kKinds;
 }

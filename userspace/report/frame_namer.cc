@@ -216,6 +216,11 @@ bool FrameNamer::is_python_trampoline(FrameId id) {
   return name != nullptr && name->is_python_trampoline;
 }
 
+bool FrameNamer::is_scheduler(FrameId id) {
+  const Frame& frame = store_.frames.at(id);
+  return frame.kind == FrameKind::kKernel && sources_.is_kernel_scheduler(frame.address);
+}
+
 bool FrameNamer::is_plumbing(FrameId id) {
   const auto [known, is_new] = plumbing_.try_emplace(id, false);
   const Frame& frame = store_.frames.at(id);

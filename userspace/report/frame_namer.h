@@ -33,6 +33,8 @@ class FrameNamer {
   bool is_plumbing(FrameId frame);
   // Code of -X perf that calls the eval loop: it says what the Python frame above it says.
   bool is_python_trampoline(FrameId frame);
+  // A kernel function that only hands the CPU over.
+  bool is_scheduler(FrameId frame);
   // The module of a native frame that no symbol names.
   std::optional<ModuleId> unnamed_module(FrameId frame);
 

@@ -64,14 +64,24 @@ void NameSources::release_pages() {
   }
 }
 
-std::optional<KernelSymbol> NameSources::find_kernel_symbol(std::uint64_t address) {
+const KernelSymbols* NameSources::kernel() {
   if (!is_kernel_tried_) {
     is_kernel_tried_ = true;
     if (Result<KernelSymbols> loaded = KernelSymbols::load(); loaded.has_value()) {
       kernel_ = std::move(loaded).value();
     }
   }
-  return kernel_.has_value() ? kernel_->find(address) : std::nullopt;
+  return kernel_.has_value() ? &*kernel_ : nullptr;
+}
+
+std::optional<KernelSymbol> NameSources::find_kernel_symbol(std::uint64_t address) {
+  const KernelSymbols* symbols = kernel();
+  return symbols == nullptr ? std::nullopt : symbols->find(address);
+}
+
+bool NameSources::is_kernel_scheduler(std::uint64_t address) {
+  const KernelSymbols* symbols = kernel();
+  return symbols != nullptr && symbols->is_scheduler(address);
 }
 
 }  // namespace lumbre

@@ -49,10 +49,13 @@ class NameSources {
   ModuleCache& modules() { return modules_; }
   ModuleNames& names_of(ModuleId module);
   std::optional<KernelSymbol> find_kernel_symbol(std::uint64_t address);
+  bool is_kernel_scheduler(std::uint64_t address);
   // Gives the pages of debug files back to the kernel; what is kept is small.
   void release_pages();
 
  private:
+  const KernelSymbols* kernel();
+
   ModuleCache& modules_;
   std::map<ModuleId, std::unique_ptr<ModuleNames>> names_;
   std::optional<KernelSymbols> kernel_;

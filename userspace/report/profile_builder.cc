@@ -1,6 +1,7 @@
 #include "userspace/report/profile_builder.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -76,15 +77,38 @@ std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,
   return shown;
 }
 
+std::span<const FrameId> without_scheduler(std::span<const FrameId> leaf_first,
+                                           FrameNamer& namer) {
+  constexpr std::size_t kMostTracingFrames = 8;  // our own program and how it was called
+  const std::size_t limit = std::min(leaf_first.size(), kMostTracingFrames);
+  std::size_t first = 0;
+  while (first < limit && !namer.is_scheduler(leaf_first[first])) {
+    ++first;
+  }
+  if (first == limit) {
+    return leaf_first;
+  }
+  while (first < leaf_first.size() && namer.is_scheduler(leaf_first[first])) {
+    ++first;
+  }
+  return leaf_first.subspan(first);
+}
+
 BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
                            const BuildOptions& options) {
   BuiltProfile built;
   built.event = options.event;
   describe(built.profile, options);
   FrameNamer namer(store, sources, built.profile);
+  // Stacks that differ in hidden frames only become one sample.
+  std::map<std::pair<std::vector<output::LocationId>, LabelSetId>, std::size_t> samples;
   for (const auto& [key, totals] : store.totals(options.event)) {
     const auto [stack, label_set] = key;
-    const std::vector<FrameId> whole = store.stacks.leaf_first(stack);
+    std::vector<FrameId> whole = store.stacks.leaf_first(stack);
+    if (options.event == LUMBRE_EVENT_OFFCPU) {
+      const std::size_t hidden = whole.size() - without_scheduler(whole, namer).size();
+      whole.erase(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(hidden));
+    }
     const std::vector<FrameId> shown =
         options.shows_interpreter_frames ? whole : visible_frames(whole, store, namer);
     std::vector<output::LocationId>& locations = built.stacks[stack];
@@ -106,8 +130,16 @@ BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources
                             !output::is_unnamed_jit(built.profile, leaf);
       built.unattributed_samples += is_named ? 0 : totals[0];
     }
-    built.profile.samples.push_back({locations, make_values(totals, options),
-                                     make_labels(store.labels.at(label_set), built.profile)});
+    const std::vector<std::int64_t> values = make_values(totals, options);
+    const auto [at, is_new] =
+        samples.try_emplace({locations, label_set}, built.profile.samples.size());
+    if (is_new) {
+      built.profile.samples.push_back(
+          {locations, values, make_labels(store.labels.at(label_set), built.profile)});
+    } else {
+      std::vector<std::int64_t>& sums = built.profile.samples[at->second].values;
+      std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), std::plus<>());
+    }
   }
   sources.modules.release_pages();
   return built;

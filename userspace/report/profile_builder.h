@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct BuiltProfile {
 
 BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
                            const BuildOptions& options);
+
+// The stack of a wait from the function that waits on: without the scheduler and what it called.
+std::span<const FrameId> without_scheduler(std::span<const FrameId> leaf_first, FrameNamer& namer);
 
 // The frames of a stack that are shown: without the interpreter's plumbing between Python frames.
 std::vector<FrameId> visible_frames(const std::vector<FrameId>& leaf_first,

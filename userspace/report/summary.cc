@@ -8,6 +8,7 @@
 
 #include "userspace/report/event_kinds.h"
 #include "userspace/report/ranking.h"
+#include "userspace/report/waits_summary.h"
 #include "userspace/version.h"
 
 namespace lumbre {
@@ -227,6 +228,9 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
   for (const std::uint32_t event : facts.options.events) {
     json["events"][std::string(event_kind(event).name)] = event_json(facts, pipeline, event);
   }
+  if (facts.offcpu != nullptr) {
+    json["waits"] = waits_json(*facts.offcpu);
+  }
   json["uprobes"] = Json::array();
   json["cost"] = cost_json(facts);
   json["modules_without_symbols"] = Json::array();
@@ -289,6 +293,9 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
   for (const BuiltProfile& profile : built) {
     text += profile.event == LUMBRE_EVENT_CPU ? cpu_text(facts, pipeline, profile)
                                               : event_text(facts, pipeline, profile);
+    if (profile.event == LUMBRE_EVENT_OFFCPU && facts.offcpu != nullptr) {
+      text += waits_text(*facts.offcpu);
+    }
   }
   const double cpu_s = sampled_cpu_seconds(facts, pipeline);
   const double stolen_s = static_cast<double>(facts.stolen_ns) * 1e-9;

@@ -1,0 +1,139 @@
+/* The account of each thread's time: on a CPU, waiting for what, ready to run. Exact: it is brought
+ * up to date at every switch. Only stacks are sampled. */
+#ifndef LUMBRE_CORE_THREAD_ACCOUNT_H
+#define LUMBRE_CORE_THREAD_ACCOUNT_H
+
+#include "bpf/core/capture.h"
+#include "bpf/core/wait_reason.h"
+
+#define LUMBRE_CERTAIN 0xffffffffU
+#define LUMBRE_LEAST_PROBABILITY (LUMBRE_CERTAIN / 128)
+
+static __always_inline const struct lumbre_wait_settings *find_wait_settings(void) {
+  __u32 zero = 0;
+  return bpf_map_lookup_elem(&wait_settings, &zero);
+}
+
+static __always_inline struct lumbre_thread *find_thread(struct task_struct *task) {
+  __u32 tid = task->pid;
+  return tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
+}
+
+/* Begins the account of a thread: `state` since `since_ns`. In a ring buffer record while it is put
+ * together, as it is larger than the stack. */
+static __always_inline struct lumbre_thread *open_account(struct task_struct *task, __u32 state,
+                                                          __u64 since_ns) {
+  __u32 tid = task->pid;
+  struct lumbre_thread *fresh = bpf_ringbuf_reserve(&events, sizeof(*fresh), 0);
+  if (!fresh) {
+    count(LUMBRE_COUNTER_THREADS_FULL);
+    return 0;
+  }
+  __builtin_memset(fresh, 0, sizeof(*fresh));
+  read_task(task, &fresh->task);
+  fresh->state = state;
+  fresh->since_ns = since_ns;
+  fresh->first_ns = since_ns;
+  long failure = bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
+  bpf_ringbuf_discard(fresh, BPF_RB_NO_WAKEUP);
+  if (failure) {
+    count(LUMBRE_COUNTER_THREADS_FULL);
+  }
+  return bpf_map_lookup_elem(&threads, &tid);
+}
+
+/* With what probability the stack of a wait is taken as it begins. It depends on earlier waits only,
+ * so that duration / probability is an unbiased estimate. */
+static __always_inline __u32 wait_probability(const struct lumbre_thread *thread, __u32 wait,
+                                              const struct lumbre_wait_settings *settings) {
+  __u64 mean = wait < LUMBRE_WAIT_COUNT ? thread->mean_ns[wait] : 0;
+  __u64 certain = settings->certain_ns;
+  if (mean == 0) {
+    mean = LUMBRE_FIRST_MEAN_NS;
+  }
+  if (mean >= certain) {
+    return LUMBRE_CERTAIN;
+  }
+  __u64 probability = mean * (LUMBRE_CERTAIN / 1024) / (certain / 1024 + 1);
+  return probability < LUMBRE_LEAST_PROBABILITY ? LUMBRE_LEAST_PROBABILITY
+         : probability > LUMBRE_CERTAIN         ? LUMBRE_CERTAIN
+                                                : probability;
+}
+
+static __always_inline void begin_wait(struct lumbre_thread *thread, __u32 wait, __u64 now_ns) {
+  if (thread->state == LUMBRE_THREAD_RUNS && now_ns > thread->since_ns) {
+    thread->run_ns += now_ns - thread->since_ns;
+  }
+  thread->state = LUMBRE_THREAD_WAITS;
+  thread->since_ns = now_ns;
+  thread->woken_ns = 0;
+  thread->wait = wait;
+  thread->flags = 0;
+  thread->probability = 0;
+}
+
+static __always_inline void send_wait(const struct lumbre_thread *thread, __u32 tid,
+                                      __u64 blocked_ns, __u64 runnable_ns) {
+  struct lumbre_wait_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+  if (!record) {
+    count(LUMBRE_COUNTER_WAITS_NO_ROOM);
+    return;
+  }
+  struct capture capture;
+  start_capture(&capture);
+  fill_header(&record->header, LUMBRE_RECORD_WAIT, &capture);
+  record->host_tid = tid;
+  record->wait = thread->wait;
+  record->since_ns = thread->since_ns;
+  record->blocked_ns = blocked_ns;
+  record->runnable_ns = runnable_ns;
+  record->flags = thread->flags;
+  record->probability = thread->probability;
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void add_to_total(struct lumbre_thread *thread, __u32 wait, __u64 ns,
+                                         __u64 many) {
+  if (wait < LUMBRE_WAIT_COUNT) {
+    thread->total[wait].ns += ns;
+    thread->total[wait].count += many;
+  }
+}
+
+/* The thread gets a CPU. */
+static __always_inline void end_wait(struct lumbre_thread *thread, __u32 tid, __u64 now_ns,
+                                     const struct lumbre_wait_settings *settings) {
+  __u64 whole_ns = now_ns - thread->since_ns;
+  __u64 runnable_ns = thread->wait == LUMBRE_WAIT_RUNNABLE ? whole_ns
+                      : thread->woken_ns > thread->since_ns ? now_ns - thread->woken_ns
+                                                            : 0;
+  __u32 wait = thread->wait;
+  if (wait != LUMBRE_WAIT_RUNNABLE) {
+    add_to_total(thread, wait, whole_ns - runnable_ns, 1);
+  }
+  add_to_total(thread, LUMBRE_WAIT_RUNNABLE, runnable_ns, runnable_ns != 0);
+  if (wait < LUMBRE_WAIT_COUNT) {
+    __u64 mean = thread->mean_ns[wait];
+    thread->mean_ns[wait] = (mean ? (3 * mean + whole_ns) / 4 : whole_ns) | 1;
+  }
+  if (thread->flags || whole_ns >= settings->long_ns) {
+    send_wait(thread, tid, whole_ns - runnable_ns, runnable_ns);
+  }
+  thread->state = LUMBRE_THREAD_RUNS;
+  thread->since_ns = now_ns;
+}
+
+static __always_inline void send_account(const struct lumbre_thread *thread) {
+  struct lumbre_thread_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+  if (!record) {
+    count(LUMBRE_COUNTER_WAITS_NO_ROOM);
+    return;
+  }
+  struct capture capture;
+  start_capture(&capture);
+  fill_header(&record->header, LUMBRE_RECORD_THREAD, &capture);
+  record->thread = *thread;
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+#endif

@@ -1,0 +1,114 @@
+// Waiting: the account of every thread in scope, at every switch, and a sample of the stacks that
+// waited.
+#include "bpf/core/thread_account.h"
+
+#include <bpf/bpf_tracing.h>
+
+/* Takes the stack of the wait that begins. */
+static __always_inline void sample_wait(void *context, struct lumbre_thread *thread,
+                                        __u32 probability) {
+  struct capture_request request = {.event = LUMBRE_EVENT_OFFCPU,
+                                    .probability = probability,
+                                    .wait = thread->wait,
+                                    .key = thread->since_ns};
+  if (capture_sample(context, 0, &request)) {
+    thread->flags |= LUMBRE_WAIT_SAMPLED;
+    thread->probability = probability;
+  }
+}
+
+static __always_inline void leave_cpu(void *context, struct task_struct *task, __u32 is_preempted,
+                                      __u64 now_ns, const struct lumbre_wait_settings *settings) {
+  __u32 tid = task->pid;
+  struct lumbre_thread *thread = find_thread(task);
+  if (!thread) {
+    if (tid == 0 || !is_in_scope(task)) {
+      return;
+    }
+    __u64 since_ns = settings->begin_ns > task->start_time ? settings->begin_ns : task->start_time;
+    thread = open_account(task, LUMBRE_THREAD_RUNS, since_ns);
+    if (!thread) {
+      return;
+    }
+  }
+  count(LUMBRE_COUNTER_SWITCHES);
+  __u32 state = task_state(task);
+  if (state & TASK_DEAD) {
+    begin_wait(thread, LUMBRE_WAIT_OTHER, now_ns);
+    thread->state = LUMBRE_THREAD_UNKNOWN;
+    send_account(thread);
+    bpf_map_delete_elem(&threads, &tid);
+    return;
+  }
+  __u64 detail = 0;
+  __u32 wait = is_preempted || state == 0               ? LUMBRE_WAIT_RUNNABLE
+               : state & (TASK_STOPPED | TASK_TRACED) ? LUMBRE_WAIT_OTHER
+                                                        : wait_reason(task, &thread->task, &detail);
+  begin_wait(thread, wait, now_ns);
+  thread->detail = detail;
+  __u32 probability = wait_probability(thread, wait, settings);
+  if (probability == LUMBRE_CERTAIN || bpf_get_prandom_u32() < probability) {
+    sample_wait(context, thread, probability);
+  }
+}
+
+static __always_inline void enter_cpu(struct task_struct *task, __u64 now_ns,
+                                      const struct lumbre_wait_settings *settings) {
+  struct lumbre_thread *thread = find_thread(task);
+  if (!thread) {
+    if (task->pid == 0 || !is_in_scope(task)) {
+      return;
+    }
+    /* It waited since before the recording, and nothing is known of why. */
+    __u64 since_ns = settings->begin_ns > task->start_time ? settings->begin_ns : task->start_time;
+    thread = open_account(task, LUMBRE_THREAD_WAITS, since_ns);
+    if (!thread) {
+      return;
+    }
+    thread->flags = LUMBRE_WAIT_OPEN;
+  }
+  if (thread->state == LUMBRE_THREAD_WAITS) {
+    end_wait(thread, task->pid, now_ns, settings);
+  } else {
+    thread->state = LUMBRE_THREAD_RUNS;
+    thread->since_ns = now_ns;
+  }
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(lumbre_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next) {
+  const struct lumbre_wait_settings *settings = find_wait_settings();
+  if (!settings || settings->begin_ns == 0) {
+    return 0;
+  }
+  __u64 now_ns = bpf_ktime_get_ns();
+  enter_cpu(next, now_ns, settings);
+  leave_cpu(ctx, prev, preempt, now_ns, settings);
+  return 0;
+}
+
+/* In the waker, before the woken task is put on a run queue. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(lumbre_waking, struct task_struct *task) {
+  struct lumbre_thread *thread = find_thread(task);
+  if (thread && thread->state == LUMBRE_THREAD_WAITS && thread->woken_ns == 0) {
+    thread->woken_ns = bpf_ktime_get_ns();
+  }
+  return 0;
+}
+
+/* A thread begins its life ready to run. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(lumbre_wakeup_new, struct task_struct *task) {
+  const struct lumbre_wait_settings *settings = find_wait_settings();
+  if (!settings || settings->begin_ns == 0 || !is_in_scope(task)) {
+    return 0;
+  }
+  struct lumbre_thread *thread = open_account(task, LUMBRE_THREAD_WAITS, bpf_ktime_get_ns());
+  if (thread) {
+    thread->wait = LUMBRE_WAIT_RUNNABLE;
+  }
+  return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,115 @@
+// OffCpuCollector: from accounts, sampled stacks and ends of waits to the profile of waiting.
+//
+// How long each thread waited for what is exact: the kernel programs account for it at every
+// switch. By stack it is an estimate:
+//   - A wait as long as `long_ns`, or open when the recording begins or ends, stands for itself. Its
+//     stack was sampled when it began, or was looked at while it lasted.
+//   - A shorter one stands for 1/p waits, if its stack was sampled with the probability p, which was
+//     fixed before it began.
+// The short ones of a thread and reason are then scaled to what the account has beyond the long
+// ones. p follows a budget. One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "userspace/collectors/collector.h"
+#include "userspace/kernel/bpf_waits.h"
+
+namespace lumbre {
+
+const char* wait_name(std::uint32_t wait);  // the value of the label `wait`
+
+// What became of one thread's time.
+struct ThreadTime {
+  lumbre_task task{};
+  std::uint64_t elapsed_ns = 0;  // of the recording, while the thread lived
+  std::uint64_t run_ns = 0;
+  std::array<lumbre_wait_total, LUMBRE_WAIT_COUNT> waits{};
+};
+
+class OffCpuCollector : public Collector {
+ public:
+  struct Budget {
+    double share_of_one_cpu = 0.01;
+    std::function<std::uint64_t()> spent_ns;  // on samples of this event so far
+  };
+
+  OffCpuCollector(BpfWaits& waits, SampleStore& store, TaskLabels& labels, Budget budget);
+
+  void begin(std::uint64_t begin_ns) override;
+  void take(const StackSample& sample, const SampledStack& stack) override;
+  void apply(const Event& event) override;
+  void run_round(std::uint64_t now_ns) override;
+  void stop() override;
+  void finish(std::uint64_t end_ns) override;
+  void publish() override;
+
+  // Of all threads seen; complete after finish().
+  std::vector<ThreadTime> threads() const;
+  std::uint64_t open_at_begin() const { return open_at_begin_; }
+  std::uint64_t open_at_end() const { return open_at_end_; }
+  std::uint64_t certain_ns() const { return settings_.certain_ns; }
+
+ private:
+  using WaitKey = std::pair<std::uint32_t, std::uint64_t>;  // host tid, since when
+  struct Taken {
+    SampledStack stack;
+    lumbre_task task{};
+  };
+  struct Weight {
+    double count = 0;
+    double ns = 0;
+  };
+  struct Estimate {
+    Weight certain;
+    Weight sampled;
+  };
+  // Of one thread: per reason, stack and labels.
+  using StackKey = std::tuple<std::uint32_t, StackId, LabelSetId>;
+  struct ThreadEstimates {
+    std::map<StackKey, Estimate> stacks;
+    std::array<Weight, LUMBRE_WAIT_COUNT> without_stack{};  // long ones, whose stack got lost
+  };
+  struct Ended {
+    ThreadTime time;
+    ThreadEstimates estimates;
+  };
+
+  void end_wait(const lumbre_wait_record& record);
+  void add(std::uint32_t host_tid, const Taken& taken, std::uint32_t wait, double ns,
+           double probability);
+  SampledStack no_stack();
+  LabelSetId labels_of(const lumbre_task& task, std::uint32_t wait, bool is_approximate);
+  void look(std::uint64_t now_ns);
+  void keep_to_budget(std::uint64_t now_ns);
+  void end_thread(const lumbre_thread& thread, std::uint64_t end_ns);
+  void close_open_wait(const lumbre_thread& thread, std::uint64_t end_ns);
+  void publish_thread(const ThreadTime& time, const ThreadEstimates& estimates,
+                      SampleStore::Totals& totals);
+  void publish_reason(const ThreadTime& time, const ThreadEstimates& estimates, std::uint32_t wait,
+                      SampleStore::Totals& totals);
+
+  BpfWaits& waits_;
+  SampleStore& store_;
+  TaskLabels& labels_;
+  Budget budget_;
+  lumbre_wait_settings settings_{};
+  std::map<WaitKey, Taken> taken_;
+  std::map<std::uint32_t, ThreadEstimates> estimates_;  // by host tid
+  std::vector<Ended> ended_;  // threads; after finish() all of them
+  std::uint64_t begin_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t look_interval_ns_ = 50'000'000;
+  std::uint64_t next_budget_ns_ = 0;
+  std::uint64_t budget_spent_ns_ = 0, budget_time_ns_ = 0;
+  bool is_finished_ = false;
+  std::uint64_t open_at_begin_ = 0, open_at_end_ = 0;
+};
+
+}  // namespace lumbre
