@@ -63,6 +63,10 @@ struct thread_struct {
   unsigned long fsbase; /* x86-64: the thread pointer */
 };
 
+struct sched_entity {
+  unsigned long long sum_exec_runtime; /* nanoseconds on a CPU, up to the last switch or tick */
+};
+
 struct task_struct {
   unsigned int flags; /* PF_KTHREAD */
   int pid;
@@ -79,6 +83,7 @@ struct task_struct {
   struct files_struct *files;
   unsigned int __state; /* named `state` before 5.14 */
   unsigned in_iowait : 1;
+  struct sched_entity se;
   int on_cpu;
   struct thread_struct thread;
 };

@@ -14,6 +14,8 @@
   X(RULE_CACHE_MISSES, "rule_cache_misses", "of those, looked up in the tables")              \
   X(THREADS_FULL, "threads_full", "threads whose waits could not be followed, table full")     \
   X(SWITCHES, "switches", "times that a thread in scope left a CPU")                         \
+  X(SWITCHES_IN_MISSED, "switches_in_missed", "times that a thread was not seen to get a CPU") \
+  X(SWITCHES_OUT_MISSED, "switches_out_missed", "times that a thread was not seen to leave a CPU") \
   X(WAITS_NO_ROOM, "wait_records_lost", "ends of waits lost in a full ring buffer")           \
   X(OUT_OF_SCOPE, "out_of_scope", "interrupts that hit processes outside the recording")
 

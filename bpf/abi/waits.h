@@ -50,6 +50,7 @@ struct lumbre_thread {
   __u64 woken_ns;    /* WAITS: when it was made runnable; 0: it was not yet */
   __u64 run_ns;      /* on a CPU, up to `since_ns` */
   __u64 first_ns;    /* when this account began */
+  __u64 scheduled_ns; /* the scheduler's account of run time when the thread left a CPU last */
   __u32 state;       /* enum lumbre_thread_state */
   __u32 wait;        /* WAITS: enum lumbre_wait */
   __u32 flags;       /* WAITS: enum lumbre_wait_flag */

@@ -34,6 +34,7 @@ static __always_inline struct lumbre_thread *open_account(struct task_struct *ta
   fresh->state = state;
   fresh->since_ns = since_ns;
   fresh->first_ns = since_ns;
+  fresh->scheduled_ns = task->se.sum_exec_runtime;
   long failure = bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
   bpf_ringbuf_discard(fresh, BPF_RB_NO_WAKEUP);
   if (failure) {
@@ -121,6 +122,35 @@ static __always_inline void end_wait(struct lumbre_thread *thread, __u32 tid, __
   }
   thread->state = LUMBRE_THREAD_RUNS;
   thread->since_ns = now_ns;
+}
+
+/* Some kernels hide switches from or to some threads. Where one was not seen, the scheduler's own
+ * account says how much of the time between was spent on a CPU. */
+static __always_inline __u64 scheduled_since(const struct lumbre_thread *thread,
+                                             struct task_struct *task, __u64 now_ns) {
+  __u64 ran_ns = task->se.sum_exec_runtime - thread->scheduled_ns;
+  __u64 most_ns = now_ns - thread->since_ns;
+  return ran_ns < most_ns ? ran_ns : most_ns;
+}
+
+/* It leaves a CPU, but was not seen to get it. */
+static __always_inline void make_up_for_enter(struct lumbre_thread *thread,
+                                              struct task_struct *task, __u64 now_ns,
+                                              const struct lumbre_wait_settings *settings) {
+  count(LUMBRE_COUNTER_SWITCHES_IN_MISSED);
+  __u64 entered_ns = now_ns - scheduled_since(thread, task, now_ns);
+  if (thread->woken_ns > entered_ns) {
+    thread->woken_ns = entered_ns;
+  }
+  end_wait(thread, task->pid, entered_ns, settings);
+}
+
+/* It gets a CPU, but was not seen to leave the last one. */
+static __always_inline void make_up_for_leave(struct lumbre_thread *thread,
+                                              struct task_struct *task, __u64 now_ns) {
+  count(LUMBRE_COUNTER_SWITCHES_OUT_MISSED);
+  begin_wait(thread, LUMBRE_WAIT_OTHER,
+             thread->since_ns + scheduled_since(thread, task, now_ns));
 }
 
 static __always_inline void send_account(const struct lumbre_thread *thread) {

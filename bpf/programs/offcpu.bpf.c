@@ -32,6 +32,10 @@ static __always_inline void leave_cpu(void *context, struct task_struct *task, _
     }
   }
   count(LUMBRE_COUNTER_SWITCHES);
+  if (thread->state == LUMBRE_THREAD_WAITS) {
+    make_up_for_enter(thread, task, now_ns, settings);
+  }
+  thread->scheduled_ns = task->se.sum_exec_runtime;
   __u32 state = task_state(task);
   if (state & TASK_DEAD) {
     begin_wait(thread, LUMBRE_WAIT_OTHER, now_ns);
@@ -67,12 +71,10 @@ static __always_inline void enter_cpu(struct task_struct *task, __u64 now_ns,
     }
     thread->flags = LUMBRE_WAIT_OPEN;
   }
-  if (thread->state == LUMBRE_THREAD_WAITS) {
-    end_wait(thread, task->pid, now_ns, settings);
-  } else {
-    thread->state = LUMBRE_THREAD_RUNS;
-    thread->since_ns = now_ns;
+  if (thread->state == LUMBRE_THREAD_RUNS) {
+    make_up_for_leave(thread, task, now_ns);
   }
+  end_wait(thread, task->pid, now_ns, settings);
 }
 
 SEC("tp_btf/sched_switch")
