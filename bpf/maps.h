@@ -128,11 +128,11 @@ struct {
   __type(value, __u32);
 } sent_codes SEC(".maps") __weak;
 
-/* Threads in scope, by host tid (event offcpu). */
+/* Threads in scope (event offcpu): begun outside of the scheduler, where memory can be had. */
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, LUMBRE_MAX_THREADS);
-  __type(key, __u32);
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
   __type(value, struct lumbre_thread);
 } threads SEC(".maps") __weak;
 

@@ -12,7 +12,7 @@
   X(THREAD_SEARCHES, "thread_searches", "searches for a Python thread state")                 \
   X(NATIVE_FRAMES, "native_frames", "native frames walked in the kernel")                     \
   X(RULE_CACHE_MISSES, "rule_cache_misses", "of those, looked up in the tables")              \
-  X(THREADS_FULL, "threads_full", "threads whose waits could not be followed, table full")     \
+  X(THREADS_FULL, "threads_full", "threads whose waits could not be followed, no memory")      \
   X(SWITCHES, "switches", "times that a thread in scope left a CPU")                         \
   X(SWITCHES_IN_MISSED, "switches_in_missed", "times that a thread was not seen to get a CPU") \
   X(SWITCHES_OUT_MISSED, "switches_out_missed", "times that a thread was not seen to leave a CPU") \

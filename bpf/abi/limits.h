@@ -36,8 +36,6 @@
 /* Thread states looked at to find the one of a thread not seen before. */
 #define LUMBRE_MAX_THREAD_STATES 512
 
-/* Threads whose waits are followed at a time. */
-#define LUMBRE_MAX_THREADS 16384
 /* Taken for the mean of waits while none is known. */
 #define LUMBRE_FIRST_MEAN_NS 1000000
 

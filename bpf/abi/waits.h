@@ -32,7 +32,7 @@ struct lumbre_wait_total {
 };
 
 enum lumbre_thread_state {
-  LUMBRE_THREAD_UNKNOWN = 0,
+  LUMBRE_THREAD_UNKNOWN = 0, /* no switch was seen yet: it runs, or is not followed any more */
   LUMBRE_THREAD_RUNS = 1,
   LUMBRE_THREAD_WAITS = 2,
 };
@@ -72,9 +72,11 @@ struct lumbre_wait_record {
   __u32 probability;
 };
 
-/* A thread that ended: its whole account. */
+/* A thread's account: the whole one where it ended, else as it stands (it was asked for). */
 struct lumbre_thread_record {
   struct lumbre_record_header header;
+  __u32 is_ended;
+  __u32 padding;
   struct lumbre_thread thread;
 };
 
@@ -83,9 +85,9 @@ struct lumbre_wait_settings {
   __u64 begin_ns;         /* when the recording began: threads not seen before ran or waited since */
   __u64 certain_ns;       /* waits with at least this mean have their stack taken always */
   __u64 long_ns;          /* a wait of this length is always reported */
-  __u64 look_minimum_ns;  /* lumbre_look: take the waits that last at least so long, ... */
-  __u32 look_opens;       /* ... and begin accounts of threads not seen before */
-  __u32 padding;
+  __u64 look_minimum_ns;  /* lumbre_look: takes the waits that last at least so long */
+  __u32 look_opens;       /* it begins the accounts of threads that have none */
+  __u32 look_sends;       /* it sends all accounts instead */
 };
 
 #endif

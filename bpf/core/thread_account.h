@@ -15,32 +15,26 @@ static __always_inline const struct lumbre_wait_settings *find_wait_settings(voi
 }
 
 static __always_inline struct lumbre_thread *find_thread(struct task_struct *task) {
-  __u32 tid = task->pid;
-  return tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
+  return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
-/* Begins the account of a thread: `state` since `since_ns`. In a ring buffer record while it is put
- * together, as it is larger than the stack. */
-static __always_inline struct lumbre_thread *open_account(struct task_struct *task, __u32 state,
+/* Begins the account of a thread in scope: UNKNOWN since `since_ns`. Not from within the scheduler:
+ * it takes memory. */
+static __always_inline struct lumbre_thread *open_account(struct task_struct *task,
                                                           __u64 since_ns) {
-  __u32 tid = task->pid;
-  struct lumbre_thread *fresh = bpf_ringbuf_reserve(&events, sizeof(*fresh), 0);
-  if (!fresh) {
+  struct lumbre_thread *thread =
+      bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) {
     count(LUMBRE_COUNTER_THREADS_FULL);
     return 0;
   }
-  __builtin_memset(fresh, 0, sizeof(*fresh));
-  read_task(task, &fresh->task);
-  fresh->state = state;
-  fresh->since_ns = since_ns;
-  fresh->first_ns = since_ns;
-  fresh->scheduled_ns = task->se.sum_exec_runtime;
-  long failure = bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
-  bpf_ringbuf_discard(fresh, BPF_RB_NO_WAKEUP);
-  if (failure) {
-    count(LUMBRE_COUNTER_THREADS_FULL);
+  if (thread->first_ns == 0) {
+    read_task(task, &thread->task);
+    thread->scheduled_ns = task->se.sum_exec_runtime;
+    thread->since_ns = since_ns;
+    thread->first_ns = since_ns;
   }
-  return bpf_map_lookup_elem(&threads, &tid);
+  return thread;
 }
 
 /* With what probability the stack of a wait is taken as it begins. It depends on earlier waits only,
@@ -62,7 +56,7 @@ static __always_inline __u32 wait_probability(const struct lumbre_thread *thread
 }
 
 static __always_inline void begin_wait(struct lumbre_thread *thread, __u32 wait, __u64 now_ns) {
-  if (thread->state == LUMBRE_THREAD_RUNS && now_ns > thread->since_ns) {
+  if (thread->state != LUMBRE_THREAD_WAITS && now_ns > thread->since_ns) {
     thread->run_ns += now_ns - thread->since_ns;
   }
   thread->state = LUMBRE_THREAD_WAITS;
@@ -153,7 +147,7 @@ static __always_inline void make_up_for_leave(struct lumbre_thread *thread,
              thread->since_ns + scheduled_since(thread, task, now_ns));
 }
 
-static __always_inline void send_account(const struct lumbre_thread *thread) {
+static __always_inline void send_account(const struct lumbre_thread *thread, __u32 is_ended) {
   struct lumbre_thread_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
   if (!record) {
     count(LUMBRE_COUNTER_WAITS_NO_ROOM);
@@ -162,6 +156,8 @@ static __always_inline void send_account(const struct lumbre_thread *thread) {
   struct capture capture;
   start_capture(&capture);
   fill_header(&record->header, LUMBRE_RECORD_THREAD, &capture);
+  record->is_ended = is_ended;
+  record->padding = 0;
   record->thread = *thread;
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }

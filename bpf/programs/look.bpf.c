@@ -69,21 +69,21 @@ static __always_inline void look_at(struct task_struct *task, struct lumbre_thre
               bpf_ktime_get_ns() - capture.time_ns);
 }
 
-/* The account of a thread that has waited since before the recording. */
-static __always_inline struct lumbre_thread *open_waiting(
-    struct task_struct *task, const struct lumbre_wait_settings *settings) {
-  if (!settings->look_opens || task->pid == 0 || task->on_cpu || !is_in_scope(task)) {
-    return 0;
+/* Begins the account of a thread that has none. What runs just now says so at its next switch. */
+static __always_inline void open_running_or_waiting(struct task_struct *task,
+                                                    const struct lumbre_wait_settings *settings) {
+  if (task->pid == 0 || !is_in_scope(task)) {
+    return;
   }
-  struct lumbre_thread *thread = open_account(task, LUMBRE_THREAD_WAITS, settings->begin_ns);
-  if (thread) {
+  struct lumbre_thread *thread = open_account(task, settings->begin_ns);
+  if (thread && !task->on_cpu && thread->state == LUMBRE_THREAD_UNKNOWN) {
     __u64 detail = 0;
     thread->wait = task_state(task) == 0 ? LUMBRE_WAIT_RUNNABLE
                                          : wait_reason(task, &thread->task, &detail);
     thread->detail = detail;
     thread->flags = LUMBRE_WAIT_OPEN;
+    thread->state = LUMBRE_THREAD_WAITS;
   }
-  return thread;
 }
 
 SEC("iter/task")
@@ -94,10 +94,20 @@ int lumbre_look(struct bpf_iter__task *context) {
     return 0;
   }
   struct lumbre_thread *thread = find_thread(task);
-  if (!thread) {
-    thread = open_waiting(task, settings);
+  if (!thread && settings->look_opens) {
+    open_running_or_waiting(task, settings);
+    thread = find_thread(task);
   }
-  if (!thread || thread->state != LUMBRE_THREAD_WAITS || (thread->flags & LUMBRE_WAIT_LOOKED) ||
+  if (!thread) {
+    return 0;
+  }
+  if (settings->look_sends) {
+    if (!(task_state(task) & TASK_DEAD)) {
+      send_account(thread, 0);
+    }
+    return 0;
+  }
+  if (thread->state != LUMBRE_THREAD_WAITS || (thread->flags & LUMBRE_WAIT_LOOKED) ||
       ((thread->flags & LUMBRE_WAIT_SAMPLED) && thread->probability == LUMBRE_CERTAIN)) {
     return 0;
   }

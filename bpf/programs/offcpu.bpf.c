@@ -19,17 +19,9 @@ static __always_inline void sample_wait(void *context, struct lumbre_thread *thr
 
 static __always_inline void leave_cpu(void *context, struct task_struct *task, __u32 is_preempted,
                                       __u64 now_ns, const struct lumbre_wait_settings *settings) {
-  __u32 tid = task->pid;
   struct lumbre_thread *thread = find_thread(task);
   if (!thread) {
-    if (tid == 0 || !is_in_scope(task)) {
-      return;
-    }
-    __u64 since_ns = settings->begin_ns > task->start_time ? settings->begin_ns : task->start_time;
-    thread = open_account(task, LUMBRE_THREAD_RUNS, since_ns);
-    if (!thread) {
-      return;
-    }
+    return;
   }
   count(LUMBRE_COUNTER_SWITCHES);
   if (thread->state == LUMBRE_THREAD_WAITS) {
@@ -40,8 +32,7 @@ static __always_inline void leave_cpu(void *context, struct task_struct *task, _
   if (state & TASK_DEAD) {
     begin_wait(thread, LUMBRE_WAIT_OTHER, now_ns);
     thread->state = LUMBRE_THREAD_UNKNOWN;
-    send_account(thread);
-    bpf_map_delete_elem(&threads, &tid);
+    send_account(thread, 1);
     return;
   }
   __u64 detail = 0;
@@ -60,18 +51,12 @@ static __always_inline void enter_cpu(struct task_struct *task, __u64 now_ns,
                                       const struct lumbre_wait_settings *settings) {
   struct lumbre_thread *thread = find_thread(task);
   if (!thread) {
-    if (task->pid == 0 || !is_in_scope(task)) {
-      return;
-    }
-    /* It waited since before the recording, and nothing is known of why. */
-    __u64 since_ns = settings->begin_ns > task->start_time ? settings->begin_ns : task->start_time;
-    thread = open_account(task, LUMBRE_THREAD_WAITS, since_ns);
-    if (!thread) {
-      return;
-    }
-    thread->flags = LUMBRE_WAIT_OPEN;
+    return;
   }
-  if (thread->state == LUMBRE_THREAD_RUNS) {
+  if (thread->state == LUMBRE_THREAD_UNKNOWN) {
+    thread->wait = LUMBRE_WAIT_OTHER; /* it was not asked in time what it waited for */
+    thread->flags = LUMBRE_WAIT_OPEN;
+  } else if (thread->state == LUMBRE_THREAD_RUNS) {
     make_up_for_leave(thread, task, now_ns);
   }
   end_wait(thread, task->pid, now_ns, settings);
@@ -99,15 +84,17 @@ int BPF_PROG(lumbre_waking, struct task_struct *task) {
   return 0;
 }
 
-/* A thread begins its life ready to run. */
-SEC("tp_btf/sched_wakeup_new")
-int BPF_PROG(lumbre_wakeup_new, struct task_struct *task) {
+/* A thread begins: its account, while memory can be had. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(lumbre_thread_begins, struct task_struct *parent, struct task_struct *child) {
   const struct lumbre_wait_settings *settings = find_wait_settings();
-  if (!settings || settings->begin_ns == 0 || !is_in_scope(task)) {
+  if (!settings || settings->begin_ns == 0 || !is_in_scope(parent) ||
+      (child->tgid != parent->tgid && !config.follows_children)) {
     return 0;
   }
-  struct lumbre_thread *thread = open_account(task, LUMBRE_THREAD_WAITS, bpf_ktime_get_ns());
+  struct lumbre_thread *thread = open_account(child, bpf_ktime_get_ns());
   if (thread) {
+    thread->state = LUMBRE_THREAD_WAITS;
     thread->wait = LUMBRE_WAIT_RUNNABLE;
   }
   return 0;

@@ -29,10 +29,10 @@ class Collector {
   virtual void apply(const Event& event) { static_cast<void>(event); }
   // Once a round of the pipeline (50 times a second) that handled all records sent before `now_ns`.
   virtual void run_round(std::uint64_t now_ns) { static_cast<void>(now_ns); }
-  // The recording's time is over: last questions to the kernel, whose programs then are detached.
+  // The recording's time is over: detaches its programs and asks the kernel for what is left.
   virtual void stop() {}
-  // All records have been handled; the recording ended at `end_ns` (CLOCK_MONOTONIC).
-  virtual void finish(std::uint64_t end_ns) { static_cast<void>(end_ns); }
+  // All records have been handled.
+  virtual void finish() {}
   // Puts the totals into the store; also while recording goes on, before its files are written.
   virtual void publish() = 0;
 };

@@ -14,6 +14,7 @@ constexpr std::uint64_t kLookMarginNs = 20'000'000;
 constexpr std::uint64_t kLookShare = 200;  // looks take at most one part in so many of the time
 constexpr std::uint64_t kLeastCertainNs = 1'000'000;
 constexpr std::uint64_t kMostCertainNs = 1'000'000'000;
+constexpr std::uint64_t kAccountsIntervalNs = 3'000'000'000;  // for what is saved meanwhile
 constexpr std::uint64_t kBudgetIntervalNs = 200'000'000;
 
 std::uint64_t monotonic_now_ns() {
@@ -35,13 +36,16 @@ std::uint64_t runnable_part(const lumbre_thread& thread, std::uint64_t end_ns) {
 }
 
 ThreadTime time_of(const lumbre_thread& thread, std::uint64_t end_ns) {
+  // It ran all the time: it never left its CPU.
+  const bool is_unseen =
+      thread.state == LUMBRE_THREAD_UNKNOWN && thread.since_ns == thread.first_ns;
   ThreadTime time;
   time.task = thread.task;
   time.elapsed_ns = end_ns - std::min<std::uint64_t>(thread.first_ns, end_ns);
   time.run_ns = thread.run_ns;
   std::copy(std::begin(thread.total), std::end(thread.total), time.waits.begin());
   const std::uint64_t open_ns = end_ns - std::min<std::uint64_t>(thread.since_ns, end_ns);
-  if (thread.state == LUMBRE_THREAD_RUNS) {
+  if (thread.state == LUMBRE_THREAD_RUNS || is_unseen) {
     time.run_ns += open_ns;
   } else if (thread.state == LUMBRE_THREAD_WAITS && open_ns != 0) {
     const std::uint64_t runnable_ns = runnable_part(thread, end_ns);
@@ -66,8 +70,12 @@ const char* wait_name(std::uint32_t wait) {
 }
 
 OffCpuCollector::OffCpuCollector(BpfWaits& waits, SampleStore& store, TaskLabels& labels,
-                                 Budget budget)
-    : waits_(waits), store_(store), labels_(labels), budget_(std::move(budget)) {}
+                                 Budget budget, std::function<void()> detach)
+    : waits_(waits),
+      store_(store),
+      labels_(labels),
+      budget_(std::move(budget)),
+      detach_(std::move(detach)) {}
 
 void OffCpuCollector::begin(std::uint64_t begin_ns) {
   begin_ns_ = begin_ns;
@@ -82,23 +90,31 @@ void OffCpuCollector::begin(std::uint64_t begin_ns) {
   settings_.look_opens = 0;
   static_cast<void>(waits_.set(settings_));
   next_look_ns_ = begin_ns + look_interval_ns_;
+  next_accounts_ns_ = begin_ns + kAccountsIntervalNs;
 }
 
-// The wait may be over and another one have begun while a stack was read from outside.
 void OffCpuCollector::take(const StackSample& sample, const SampledStack& stack) {
   const lumbre_task& task = sample.sample.task;
-  if ((sample.sample.flags & LUMBRE_SAMPLE_LOOKED) != 0 &&
-      !waits_.is_waiting(task.host_tid, sample.sample.key)) {
-    return;
+  const bool is_looked = (sample.sample.flags & LUMBRE_SAMPLE_LOOKED) != 0;
+  Taken taken{stack, task, is_looked ? monotonic_now_ns() : 0};
+  if (is_looked) {  // what was sampled as the wait began is as good, and sure
+    taken_.try_emplace({task.host_tid, sample.sample.key}, taken);
+  } else {
+    taken_.insert_or_assign({task.host_tid, sample.sample.key}, taken);
   }
-  taken_.insert_or_assign({task.host_tid, sample.sample.key}, Taken{stack, task});
 }
 
 void OffCpuCollector::apply(const Event& event) {
   if (const auto* wait = std::get_if<WaitEnded>(&event)) {
     end_wait(wait->record);
-  } else if (const auto* thread = std::get_if<ThreadEnded>(&event)) {
-    end_thread(thread->record.thread, thread->record.header.time_ns);
+  } else if (const auto* account = std::get_if<ThreadAccount>(&event)) {
+    const lumbre_thread& thread = account->record.thread;
+    if (account->record.is_ended != 0) {
+      accounts_.erase(thread.task.host_tid);
+      end_thread(thread, account->record.header.time_ns);
+    } else {
+      accounts_.insert_or_assign(thread.task.host_tid, thread);
+    }
   }
 }
 
@@ -120,7 +136,12 @@ void OffCpuCollector::end_wait(const lumbre_wait_record& record) {
   const bool is_open = (record.flags & LUMBRE_WAIT_OPEN) != 0;
   const bool is_certain = is_open || ns >= settings_.long_ns;
   open_at_begin_ += is_open ? 1 : 0;
-  const auto found = taken_.find({record.host_tid, record.since_ns});
+  auto found = taken_.find({record.host_tid, record.since_ns});
+  // The wait was over, and the stack perhaps another one, before it had been read from outside.
+  if (found != taken_.end() && found->second.read_ns > record.since_ns + ns) {
+    taken_.erase(found);
+    found = taken_.end();
+  }
   if (found != taken_.end()) {
     if (is_certain || (record.flags & LUMBRE_WAIT_SAMPLED) != 0) {
       const double probability = is_certain ? kCertain : record.probability;
@@ -187,6 +208,10 @@ void OffCpuCollector::run_round(std::uint64_t now_ns) {
   if (now_ns >= next_look_ns_) {
     look(now_ns);
   }
+  if (now_ns >= next_accounts_ns_) {
+    ask_for_accounts();
+    next_accounts_ns_ = now_ns + kAccountsIntervalNs;
+  }
   if (now_ns >= next_budget_ns_) {
     keep_to_budget(now_ns);
     next_budget_ns_ = now_ns + kBudgetIntervalNs;
@@ -196,20 +221,31 @@ void OffCpuCollector::run_round(std::uint64_t now_ns) {
   }
 }
 
+void OffCpuCollector::ask_for_accounts() {
+  settings_.look_sends = 1;
+  static_cast<void>(waits_.set(settings_));
+  static_cast<void>(waits_.look());
+  settings_.look_sends = 0;
+  static_cast<void>(waits_.set(settings_));
+}
+
 void OffCpuCollector::stop() {
   settings_.look_minimum_ns = 0;
   static_cast<void>(waits_.set(settings_));
   static_cast<void>(waits_.look());
+  end_ns_ = monotonic_now_ns();
+  detach_();
+  ask_for_accounts();
 }
 
-void OffCpuCollector::finish(std::uint64_t end_ns) {
-  waits_.for_each_account([&](const lumbre_thread& thread) {
-    if (thread.state == LUMBRE_THREAD_WAITS && end_ns > thread.since_ns) {
-      close_open_wait(thread, end_ns);
+void OffCpuCollector::finish() {
+  for (const auto& [tid, thread] : accounts_) {
+    if (thread.state == LUMBRE_THREAD_WAITS && end_ns_ > thread.since_ns) {
+      close_open_wait(thread, end_ns_);
     }
-    end_thread(thread, end_ns);
-  });
-  is_finished_ = true;
+    end_thread(thread, end_ns_);
+  }
+  accounts_.clear();
 }
 
 // Every wait that is open at the end is in the profile: it stands for itself.
@@ -294,14 +330,12 @@ void OffCpuCollector::publish() {
   for (const Ended& ended : ended_) {
     publish_thread(ended.time, ended.estimates, totals);
   }
-  if (!is_finished_) {
-    const std::uint64_t now_ns = monotonic_now_ns();
-    static const ThreadEstimates kNone;
-    waits_.for_each_account([&](const lumbre_thread& thread) {
-      const auto found = estimates_.find(thread.task.host_tid);
-      publish_thread(time_of(thread, now_ns), found == estimates_.end() ? kNone : found->second,
-                     totals);
-    });
+  const std::uint64_t now_ns = monotonic_now_ns();
+  static const ThreadEstimates kNone;
+  for (const auto& [tid, thread] : accounts_) {  // while recording goes on
+    const auto found = estimates_.find(tid);
+    publish_thread(time_of(thread, now_ns), found == estimates_.end() ? kNone : found->second,
+                   totals);
   }
   store_.replace_totals(LUMBRE_EVENT_OFFCPU, std::move(totals));
 }

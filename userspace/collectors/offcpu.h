@@ -40,14 +40,16 @@ class OffCpuCollector : public Collector {
     std::function<std::uint64_t()> spent_ns;  // on samples of this event so far
   };
 
-  OffCpuCollector(BpfWaits& waits, SampleStore& store, TaskLabels& labels, Budget budget);
+  // `detach` ends the programs of sched_switch; looks go on.
+  OffCpuCollector(BpfWaits& waits, SampleStore& store, TaskLabels& labels, Budget budget,
+                  std::function<void()> detach);
 
   void begin(std::uint64_t begin_ns) override;
   void take(const StackSample& sample, const SampledStack& stack) override;
   void apply(const Event& event) override;
   void run_round(std::uint64_t now_ns) override;
   void stop() override;
-  void finish(std::uint64_t end_ns) override;
+  void finish() override;
   void publish() override;
 
   // Of all threads seen; complete after finish().
@@ -61,6 +63,7 @@ class OffCpuCollector : public Collector {
   struct Taken {
     SampledStack stack;
     lumbre_task task{};
+    std::uint64_t read_ns = 0;  // when its memory had been read from outside; 0: it was not
   };
   struct Weight {
     double count = 0;
@@ -82,6 +85,7 @@ class OffCpuCollector : public Collector {
   };
 
   void end_wait(const lumbre_wait_record& record);
+  void ask_for_accounts();
   void add(std::uint32_t host_tid, const Taken& taken, std::uint32_t wait, double ns,
            double probability);
   SampledStack no_stack();
@@ -99,16 +103,18 @@ class OffCpuCollector : public Collector {
   SampleStore& store_;
   TaskLabels& labels_;
   Budget budget_;
+  std::function<void()> detach_;
   lumbre_wait_settings settings_{};
   std::map<WaitKey, Taken> taken_;
   std::map<std::uint32_t, ThreadEstimates> estimates_;  // by host tid
   std::vector<Ended> ended_;  // threads; after finish() all of them
+  std::map<std::uint32_t, lumbre_thread> accounts_;  // of the others, as last asked for
+  std::uint64_t end_ns_ = 0;
   std::uint64_t begin_ns_ = 0;
-  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0, next_accounts_ns_ = 0;
   std::uint64_t look_interval_ns_ = 50'000'000;
   std::uint64_t next_budget_ns_ = 0;
   std::uint64_t budget_spent_ns_ = 0, budget_time_ns_ = 0;
-  bool is_finished_ = false;
   std::uint64_t open_at_begin_ = 0, open_at_end_ = 0;
 };
 

@@ -100,9 +100,9 @@ void Decoder::add_sample(std::span<const std::byte> record, std::vector<Event>& 
     out.emplace_back(WaitEnded{*wait});
   } else if (const auto* thread = view<lumbre_thread_record>(record);
              header->kind == LUMBRE_RECORD_THREAD && thread != nullptr) {
-    ThreadEnded ended{*thread};
-    cut_names(ended.record.thread.task);
-    out.emplace_back(ended);
+    ThreadAccount account{*thread};
+    cut_names(account.record.thread.task);
+    out.emplace_back(account);
   } else if (const auto* marker = view<lumbre_marker>(record);
              header->kind == LUMBRE_RECORD_MARKER && marker != nullptr) {
     MarkerSeen seen{*marker};

@@ -41,11 +41,11 @@ struct MarkerSeen {
 struct WaitEnded {
   lumbre_wait_record record{};
 };
-struct ThreadEnded {
+struct ThreadAccount {
   lumbre_thread_record record{};
 };
 
 using Event = std::variant<StackSample, PythonCodeSeen, ProcessChanged, MarkerSeen, WaitEnded,
-                           ThreadEnded>;
+                           ThreadAccount>;
 
 }  // namespace lumbre

@@ -84,10 +84,10 @@ bpf_prog_info program_info(const bpf_program* program) {
 
 void leave_out_waits(lumbre_bpf& skeleton) {
   for (bpf_program* program : {skeleton.progs.lumbre_switch, skeleton.progs.lumbre_waking,
-                               skeleton.progs.lumbre_wakeup_new, skeleton.progs.lumbre_look}) {
+                               skeleton.progs.lumbre_thread_begins, skeleton.progs.lumbre_look}) {
     bpf_program__set_autoload(program, false);
   }
-  bpf_map__set_max_entries(skeleton.maps.threads, 1);
+  bpf_map__set_autocreate(skeleton.maps.threads, false);
 }
 
 // The values of one key of a per-CPU array of 64-bit numbers, added up.
@@ -159,19 +159,18 @@ Result<void> BpfObject::attach_lifecycle() {
 Result<void> BpfObject::attach_waits() {
   auto& programs = skeleton_->progs;
   auto& links = skeleton_->links;
-  LUMBRE_TRY(attach(programs.lumbre_wakeup_new, links.lumbre_wakeup_new));
+  LUMBRE_TRY(attach(programs.lumbre_thread_begins, links.lumbre_thread_begins));
   LUMBRE_TRY(attach(programs.lumbre_waking, links.lumbre_waking));
   LUMBRE_TRY(attach(programs.lumbre_switch, links.lumbre_switch));
   LUMBRE_TRY(attach(programs.lumbre_look, links.lumbre_look));
-  waits_.emplace(BpfWaits::Handles{bpf_map__fd(skeleton_->maps.threads),
-                                   bpf_map__fd(skeleton_->maps.wait_settings),
+  waits_.emplace(BpfWaits::Handles{bpf_map__fd(skeleton_->maps.wait_settings),
                                    bpf_link__fd(links.lumbre_look)});
   return {};
 }
 
 void BpfObject::detach_waits() {
   auto& links = skeleton_->links;
-  for (bpf_link** link : {&links.lumbre_switch, &links.lumbre_waking, &links.lumbre_wakeup_new}) {
+  for (bpf_link** link : {&links.lumbre_switch, &links.lumbre_waking, &links.lumbre_thread_begins}) {
     bpf_link__destroy(*link);
     *link = nullptr;
   }

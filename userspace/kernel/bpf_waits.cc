@@ -34,24 +34,4 @@ Result<void> BpfWaits::look() {
   }
 }
 
-bool BpfWaits::is_waiting(std::uint32_t host_tid, std::uint64_t since_ns) const {
-  lumbre_thread thread = {};
-  return ::bpf_map_lookup_elem(handles_.threads_fd, &host_tid, &thread) == 0 &&
-         thread.state == LUMBRE_THREAD_WAITS && thread.since_ns == since_ns;
-}
-
-void BpfWaits::for_each_account(const std::function<void(const lumbre_thread&)>& callback) const {
-  std::uint32_t key = 0;
-  const void* previous = nullptr;
-  std::uint32_t next = 0;
-  while (::bpf_map_get_next_key(handles_.threads_fd, previous, &next) == 0) {
-    lumbre_thread thread = {};
-    if (::bpf_map_lookup_elem(handles_.threads_fd, &next, &thread) == 0) {
-      callback(thread);
-    }
-    key = next;
-    previous = &key;
-  }
-}
-
 }  // namespace lumbre

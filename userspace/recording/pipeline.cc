@@ -32,7 +32,7 @@ std::uint64_t time_of(const Event& event) {
   if (const auto* wait = std::get_if<WaitEnded>(&event)) {
     return wait->record.header.time_ns;
   }
-  if (const auto* thread = std::get_if<ThreadEnded>(&event)) {
+  if (const auto* thread = std::get_if<ThreadAccount>(&event)) {
     return thread->record.header.time_ns;
   }
   return 0;
@@ -158,7 +158,7 @@ void Pipeline::stop() {
   }
 }
 
-void Pipeline::finish(std::uint64_t end_ns) {
+void Pipeline::finish() {
   run_round();
   events_.clear();
   decoder_.flush(events_);
@@ -166,7 +166,7 @@ void Pipeline::finish(std::uint64_t end_ns) {
     handle(event);
   }
   for (const auto& [event, collector] : collectors_) {
-    collector->finish(end_ns);
+    collector->finish();
   }
 }
 

@@ -51,7 +51,7 @@ class Pipeline {
   // The recording begins, and its time is over (CLOCK_MONOTONIC): see Collector.
   void begin(std::uint64_t begin_ns);
   void stop();
-  void finish(std::uint64_t end_ns);
+  void finish();
   void add_collector(std::uint32_t event, std::unique_ptr<Collector> collector);
   // Brings the store's totals up to date.
   void publish();

@@ -132,7 +132,8 @@ Result<void> Recording::add_collectors() {
       return bpf_->read_event_counters()[LUMBRE_EVENT_OFFCPU][LUMBRE_EVENT_COUNTER_CAPTURE_NS];
     }};
     auto collector = std::make_unique<OffCpuCollector>(bpf_->waits(), pipeline_->store(),
-                                                       pipeline_->labels(), std::move(budget));
+                                                       pipeline_->labels(), std::move(budget),
+                                                       [this] { bpf_->detach_waits(); });
     facts_.offcpu = collector.get();
     pipeline_->add_collector(LUMBRE_EVENT_OFFCPU, std::move(collector));
   }
@@ -291,9 +292,7 @@ void Recording::finish() {
   }
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   pipeline_->stop();
-  const std::uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
-  bpf_->detach_waits();
-  pipeline_->finish(end_ns);
+  pipeline_->finish();
   restore_priority();
   if (shows_progress_) {
     std::fputs("\r\033[K", stderr);
