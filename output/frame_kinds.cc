@@ -45,6 +45,8 @@ std::string_view mapping_for_kind(FrameKind kind) {
     case FrameKind::kNative:
     case FrameKind::kUnknown:
     case FrameKind::kTruncated:
+    case FrameKind::kBlocked:
+    case FrameKind::kRunnable:
       break;
   }
   return "";
@@ -73,6 +75,8 @@ bool is_unnamed_jit(const Profile& profile, const Location& location) {
 
 FrameKind judge_frame_kind(const FrameSigns& signs) {
   if (signs.name.starts_with("[truncated")) return FrameKind::kTruncated;
+  if (signs.name.starts_with(kBlockedPrefix)) return FrameKind::kBlocked;
+  if (signs.name == kRunnableName) return FrameKind::kRunnable;
   if (signs.mapping == kPythonMapping) return FrameKind::kPython;
   if (is_kernel_mapping(signs.mapping)) return FrameKind::kKernel;
   if (is_python_file(signs.source_file)) return FrameKind::kPython;

@@ -16,6 +16,9 @@ namespace lumbre::output {
 inline constexpr std::string_view kPythonMapping = "[python]";
 inline constexpr std::string_view kJitMapping = "[jit]";
 inline constexpr std::string_view kKernelMapping = "[kernel.kallsyms]";
+// Names of the frames that stand for a state; "[blocked: net]".
+inline constexpr std::string_view kBlockedPrefix = "[blocked: ";
+inline constexpr std::string_view kRunnableName = "[runnable]";
 
 // The file name of the mapping that stands for a kind without a file of its own; "" for others.
 std::string_view mapping_for_kind(FrameKind kind);

@@ -42,6 +42,8 @@ std::uint64_t frame_kind(FrameKind kind) {
       return kJitFrame;
     case FrameKind::kUnknown:
     case FrameKind::kTruncated:
+    case FrameKind::kBlocked:
+    case FrameKind::kRunnable:
       break;
   }
   return 0;

@@ -24,7 +24,16 @@ using LocationId = std::uint32_t;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
 // What a frame is; tells the colours apart.
-enum class FrameKind : std::uint8_t { kPython, kNative, kKernel, kJit, kUnknown, kTruncated };
+enum class FrameKind : std::uint8_t {
+  kPython,
+  kNative,
+  kKernel,
+  kJit,
+  kUnknown,
+  kTruncated,
+  kBlocked,   // no function: what the functions below it wait for
+  kRunnable,  // no function: those below it are ready to run
+};
 
 struct ValueType {
   StringId type = 0;  // "cpu"

@@ -19,12 +19,15 @@ struct KindStyle {
   std::string_view name;
 };
 // By FrameKind.
-constexpr std::array<KindStyle, 6> kKinds = {{{'p', "Python"},
+constexpr std::array<KindStyle, 8> kKinds = {{{'p', "Python"},
                                               {'n', "native"},
                                               {'k', "kernel"},
                                               {'j', "JIT"},
                                               {'u', "unknown"},
-                                              {'t', "truncated"}}};
+                                              {'t', "truncated"},
+                                              {'w', "blocked"},
+                                              {'q', "runnable"}}};
+constexpr std::size_t kFirstState = 6;  // in the legend only where there are such frames
 
 std::string number(double value) {
   std::array<char, 40> text{};
@@ -118,6 +121,7 @@ void append_legend(const Flamegraph& graph, const SvgOptions& options, std::stri
   if (!options.is_differential) {
     const auto self = self_by_kind(graph);
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
+      if (i >= kFirstState && self[i] == 0) continue;
       std::string name(kKinds[i].name);
       if (self[i] > 0) name += " " + human_share(self[i], graph.total);
       add(std::string(1, kKinds[i].letter) + "2", name);

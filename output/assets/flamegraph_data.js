@@ -5,8 +5,10 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const XHTML = "http://www.w3.org/1999/xhtml";
-const KINDS = ["Python", "native", "kernel", "JIT", "unknown", "truncated"];
-const LETTERS = "pnkjut";
+const KINDS = ["Python", "native", "kernel", "JIT", "unknown", "truncated", "blocked",
+               "runnable"];
+const LETTERS = "pnkjutwq";
+const FIRST_STATE = 6;  // in the legend only where there are such frames
 const LABEL_MARGIN = 4;
 const SMALLEST_LABEL = 22;  // narrower frames have no label
 const SMALLEST_FRAME = 0.5;  // pixels; narrower frames are not drawn

@@ -72,7 +72,7 @@ function buildLegend() {
   } else {
     const self = new Float64Array(KINDS.length);
     for (let i = 1; i < count; ++i) self[kindOf(i)] += data.self[i];
-    KINDS.forEach((name, kind) => add(
+    KINDS.forEach((name, kind) => (kind < FIRST_STATE || self[kind]) && add(
         LETTERS[kind] + 2, self[kind] ? name + " " + humanShare(self[kind], total) : name));
   }
   return html("ul", {class: "legend", title: data.differential ? "Change of share" :

@@ -112,12 +112,15 @@ class OffCpu(harness.RecordingTest):
                                             self.folder / "all")
             time.sleep(1.5)
             process.stdin.close()
+            closed = time.time()
             recorder.communicate()
         profile = pprof_reader.read(self.folder / "all" / "offcpu.pb.gz")
         slept = seconds_of(profile, lambda names, labels: labels["pid"] == process.pid and
                            labels["wait"] == "sleep")
-        self.assertGreater(slept, 0.5)
-        self.assertLess(slept, 2.5)
+        end = (profile.time_nanos + profile.duration_nanos) * 1e-9
+        start = profile.time_nanos * 1e-9
+        self.assertAlmostEqual(slept, end - max(closed, start), delta=0.5)
+        self.assertGreater(slept, 0)
 
     def test_nothing_of_it_is_left_when_not_asked_for(self):
         with harness.puppet("spin", 20) as process:

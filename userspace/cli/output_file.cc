@@ -128,7 +128,11 @@ Result<void> make_output_folder(const std::string& path) {
 }
 
 void remove_output_folder(const std::string& path) {
-  for (const char* name : {"cpu.pb.gz", "cpu.svg", "timeline.pftrace", "summary.json"}) {
+  for (const char* name : {"cpu", "offcpu", "net", "disk"}) {
+    ::unlink((path + "/" + name + ".pb.gz").c_str());
+    ::unlink((path + "/" + name + ".svg").c_str());
+  }
+  for (const char* name : {"wall.svg", "timeline.pftrace", "summary.json"}) {
     ::unlink((path + "/" + name).c_str());
   }
   ::rmdir(path.c_str());

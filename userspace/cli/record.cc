@@ -162,10 +162,28 @@ Result<void> write_event(const std::string& folder, const RecordCommand& command
   return {};
 }
 
+bool has_wall(const RecordCommand& command) {
+  return command.options.has_event(LUMBRE_EVENT_CPU) &&
+         command.options.has_event(LUMBRE_EVENT_OFFCPU);
+}
+
+Result<void> write_wall(const std::string& folder, const RecordCommand& command,
+                        Recording& recording, NameSources& sources) {
+  const BuiltProfile wall =
+      build_wall_profile(recording, sources, command.shows_interpreter_frames);
+  DrawOptions draw;
+  draw.title = "Time" + target_of(command.options) + ", running and waiting";
+  return write_profile(wall.profile, FileFormat::kSvg, folder + "/wall.svg", draw);
+}
+
 Result<void> write_files(const std::string& folder, const RecordCommand& command,
-                         Recording& recording, const std::vector<BuiltProfile>& built) {
+                         Recording& recording, NameSources& sources,
+                         const std::vector<BuiltProfile>& built) {
   for (const BuiltProfile& profile : built) {
     LUMBRE_TRY(write_event(folder, command, recording, profile));
+  }
+  if (has_wall(command) && recording.facts().is_complete) {
+    LUMBRE_TRY(write_wall(folder, command, recording, sources));
   }
   recording.update_own_cost();
   const std::string summary = summary_json(recording.facts(), recording.pipeline(), built);
@@ -174,12 +192,12 @@ Result<void> write_files(const std::string& folder, const RecordCommand& command
 }
 
 Result<void> write_folder(const RecordCommand& command, Recording& recording,
-                          const std::vector<BuiltProfile>& built) {
+                          NameSources& sources, const std::vector<BuiltProfile>& built) {
   const bool is_new = !path_exists(command.output);
   if (is_new) {
     LUMBRE_TRY(make_output_folder(command.output));
   }
-  Result<void> written = write_files(command.output, command, recording, built);
+  Result<void> written = write_files(command.output, command, recording, sources, built);
   if (!written.has_value() && is_new) {
     remove_output_folder(command.output);
   }
@@ -196,10 +214,10 @@ std::vector<BuiltProfile> build_profiles(const RecordCommand& command, Recording
   return built;
 }
 
-Result<void> write_output(RecordCommand& command, Recording& recording,
+Result<void> write_output(RecordCommand& command, Recording& recording, NameSources& sources,
                           const std::vector<BuiltProfile>& built) {
   if (is_folder_name(command.output)) {
-    return write_folder(command, recording, built);
+    return write_folder(command, recording, sources, built);
   }
   DrawOptions draw;
   draw.title = title_of(command.options, built.front().event);
@@ -221,6 +239,7 @@ void print_result(const RecordCommand& command, Recording& recording,
       files += name + ".svg (flame graph), " + name + ".pb.gz (pprof), ";
       files += profile.event == LUMBRE_EVENT_CPU ? "timeline.pftrace (Perfetto), " : "";
     }
+    files += has_wall(command) ? "wall.svg (both in one), " : "";
     std::fprintf(stderr, "%s/: %ssummary.json\n", command.output.c_str(), files.c_str());
   } else if (command.output != "-") {
     std::fprintf(stderr, "%s\n", command.output.c_str());
@@ -234,7 +253,7 @@ int command_exit_status(int wait_status) {
 // Saves what there is while recording goes on. Only where nothing older can be harmed by it.
 void save_checkpoint(RecordCommand& command, Recording& recording, NameSources& sources) {
   const std::vector<BuiltProfile> built = build_profiles(command, recording, sources);
-  static_cast<void>(write_output(command, recording, built));  // the end will tell what failed
+  static_cast<void>(write_output(command, recording, sources, built));  // the end will tell what failed
 }
 
 int record(RecordCommand& command) {
@@ -258,7 +277,8 @@ int record(RecordCommand& command) {
     return run.error().system_errno == ENOENT ? 127 : 126;
   }
   const std::vector<BuiltProfile> built = build_profiles(command, recording, sources);
-  if (const Result<void> written = write_output(command, recording, built); !written.has_value()) {
+  const Result<void> written = write_output(command, recording, sources, built);
+  if (!written.has_value()) {
     const int status = fail(written.error());
     return has_command ? kExitLumbreFailed : status;
   }
@@ -284,6 +304,10 @@ void describe_options(CLI::App& app, RecordCommand& command) {
                "Only the processes given, not their descendants");
   app.add_flag("--interpreter-frames", command.shows_interpreter_frames,
                "Show the interpreter's own frames between Python frames");
+  app.add_option("--budget", command.options.budget_percent,
+                 "Per cent of one CPU that sampling the stacks of waits may cost")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 100.0));
   app.add_option("--stack-depth", command.options.max_stack_frames, "Native frames per stack")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));

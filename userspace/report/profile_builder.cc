@@ -19,8 +19,9 @@ std::vector<output::Label> make_labels(const LabelSet& set, output::Profile& pro
   return labels;
 }
 
-void describe(output::Profile& profile, const BuildOptions& options) {
-  for (const ValueKind& value : event_kind(options.event).values) {
+void describe(output::Profile& profile, const std::vector<ValueKind>& values,
+              const BuildOptions& options) {
+  for (const ValueKind& value : values) {
     profile.sample_types.push_back({profile.intern(value.type), profile.intern(value.unit)});
   }
   profile.default_sample_type = profile.sample_types.back().type;
@@ -94,52 +95,128 @@ std::span<const FrameId> without_scheduler(std::span<const FrameId> leaf_first,
   return leaf_first.subspan(first);
 }
 
-BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
-                           const BuildOptions& options) {
-  BuiltProfile built;
-  built.event = options.event;
-  describe(built.profile, options);
-  FrameNamer namer(store, sources, built.profile);
-  // Stacks that differ in hidden frames only become one sample.
-  std::map<std::pair<std::vector<output::LocationId>, LabelSetId>, std::size_t> samples;
-  for (const auto& [key, totals] : store.totals(options.event)) {
-    const auto [stack, label_set] = key;
-    std::vector<FrameId> whole = store.stacks.leaf_first(stack);
-    if (options.event == LUMBRE_EVENT_OFFCPU) {
-      const std::size_t hidden = whole.size() - without_scheduler(whole, namer).size();
-      whole.erase(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(hidden));
+namespace {
+
+// Puts the stacks of one event after the other into a profile.
+class StackAdder {
+ public:
+  StackAdder(const SampleStore& store, const FrameSources& sources, const BuildOptions& options,
+             BuiltProfile& built)
+      : store_(store), options_(options), built_(built), namer_(store, sources, built.profile) {}
+
+  // `leaf`: a location to put above the stack, or kNone.
+  void add(const SampleStore::TotalKey& key, std::uint64_t count,
+           const std::vector<std::int64_t>& values, bool is_wait, output::LocationId leaf) {
+    std::vector<output::LocationId> locations = locate(key.first, count, is_wait);
+    built_.stacks[key.first] = locations;
+    if (leaf != output::kNone) {
+      locations.insert(locations.begin(), leaf);
     }
-    const std::vector<FrameId> shown =
-        options.shows_interpreter_frames ? whole : visible_frames(whole, store, namer);
-    std::vector<output::LocationId>& locations = built.stacks[stack];
+    const auto [at, is_new] =
+        samples_.try_emplace({locations, key.second}, built_.profile.samples.size());
+    if (is_new) {
+      built_.profile.samples.push_back(
+          {locations, values, make_labels(store_.labels.at(key.second), built_.profile)});
+      return;
+    }
+    std::vector<std::int64_t>& sums = built_.profile.samples[at->second].values;
+    std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), std::plus<>());
+  }
+
+  // A frame that stands for a state.
+  output::LocationId state_location(const std::string& name, output::FrameKind kind) {
+    output::Profile& profile = built_.profile;
+    const output::StringId text = profile.intern(name);
+    output::Location location;
+    location.kind = kind;
+    location.lines.push_back({profile.add_function({text, text, 0, 0}), 0, 0});
+    return profile.add_location(location);
+  }
+
+ private:
+  std::vector<output::LocationId> locate(StackId stack, std::uint64_t count, bool is_wait) {
+    std::vector<FrameId> frames = store_.stacks.leaf_first(stack);
+    if (is_wait) {
+      const std::size_t hidden = frames.size() - without_scheduler(frames, namer_).size();
+      frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(hidden));
+    }
+    if (!options_.shows_interpreter_frames) {
+      frames = visible_frames(frames, store_, namer_);
+    }
+    std::vector<output::LocationId> locations;
     std::set<ModuleId> unnamed;
-    locations.clear();
-    for (const FrameId frame : shown) {
-      locations.push_back(namer.location(frame));
-      if (const auto module = namer.unnamed_module(frame)) {
+    for (const FrameId frame : frames) {
+      locations.push_back(namer_.location(frame));
+      if (const auto module = namer_.unnamed_module(frame)) {
         unnamed.insert(*module);
       }
     }
     for (const ModuleId module : unnamed) {
-      built.samples_without_symbols[module] += totals[0];
+      built_.samples_without_symbols[module] += count;
     }
-    if (!locations.empty()) {
-      const output::Location& leaf = built.profile.locations[locations.front()];
-      const bool is_named = leaf.kind != output::FrameKind::kUnknown &&
-                            leaf.kind != output::FrameKind::kTruncated &&
-                            !output::is_unnamed_jit(built.profile, leaf);
-      built.unattributed_samples += is_named ? 0 : totals[0];
+    if (!locations.empty() && !is_named(built_.profile.locations[locations.front()])) {
+      built_.unattributed_samples += count;
     }
-    const std::vector<std::int64_t> values = make_values(totals, options);
-    const auto [at, is_new] =
-        samples.try_emplace({locations, label_set}, built.profile.samples.size());
-    if (is_new) {
-      built.profile.samples.push_back(
-          {locations, values, make_labels(store.labels.at(label_set), built.profile)});
-    } else {
-      std::vector<std::int64_t>& sums = built.profile.samples[at->second].values;
-      std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), std::plus<>());
+    return locations;
+  }
+
+  bool is_named(const output::Location& leaf) const {
+    return leaf.kind != output::FrameKind::kUnknown &&
+           leaf.kind != output::FrameKind::kTruncated &&
+           !output::is_unnamed_jit(built_.profile, leaf);
+  }
+
+  const SampleStore& store_;
+  const BuildOptions& options_;
+  BuiltProfile& built_;
+  FrameNamer namer_;
+  // Stacks that differ in hidden frames only become one sample.
+  std::map<std::pair<std::vector<output::LocationId>, LabelSetId>, std::size_t> samples_;
+};
+
+std::string label_text(const LabelSet& set, std::string_view key) {
+  for (const LabelValue& value : set) {
+    if (value.key == key) {
+      return value.text;
     }
+  }
+  return "";
+}
+
+}  // namespace
+
+BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
+                           const BuildOptions& options) {
+  BuiltProfile built;
+  built.event = options.event;
+  describe(built.profile, event_kind(options.event).values, options);
+  StackAdder adder(store, sources, options, built);
+  for (const auto& [key, totals] : store.totals(options.event)) {
+    adder.add(key, totals[0], make_values(totals, options), options.event == LUMBRE_EVENT_OFFCPU,
+              output::kNone);
+  }
+  sources.modules.release_pages();
+  return built;
+}
+
+BuiltProfile build_wall_profile(const SampleStore& store, const FrameSources& sources,
+                                const BuildOptions& options) {
+  BuiltProfile built;
+  const std::vector<ValueKind> values = {{"wall", "nanoseconds"}};
+  describe(built.profile, values, options);
+  StackAdder adder(store, sources, options, built);
+  for (const auto& [key, totals] : store.totals(LUMBRE_EVENT_CPU)) {
+    const double ns = static_cast<double>(totals[1]) * options.ns_per_weight;
+    adder.add(key, totals[0], {static_cast<std::int64_t>(ns)}, false, output::kNone);
+  }
+  for (const auto& [key, totals] : store.totals(LUMBRE_EVENT_OFFCPU)) {
+    const std::string wait = label_text(store.labels.at(key.second), "wait");
+    const output::LocationId leaf =
+        wait == "runnable"
+            ? adder.state_location(std::string(output::kRunnableName), output::FrameKind::kRunnable)
+            : adder.state_location(std::string(output::kBlockedPrefix) + wait + "]",
+                                   output::FrameKind::kBlocked);
+    adder.add(key, totals[0], {static_cast<std::int64_t>(totals[1])}, true, leaf);
   }
   sources.modules.release_pages();
   return built;

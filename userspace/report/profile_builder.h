@@ -34,6 +34,11 @@ struct BuiltProfile {
 BuiltProfile build_profile(const SampleStore& store, const FrameSources& sources,
                            const BuildOptions& options);
 
+// `cpu` and `offcpu` together: where the threads' time went, whether they ran or waited. Waits end in
+// a frame that names the state.
+BuiltProfile build_wall_profile(const SampleStore& store, const FrameSources& sources,
+                                const BuildOptions& options);
+
 // The stack of a wait from the function that waits on: without the scheduler and what it called.
 std::span<const FrameId> without_scheduler(std::span<const FrameId> leaf_first, FrameNamer& namer);
 

@@ -19,40 +19,59 @@ std::string label_of(const LabelSet& set, const char* key) {
   return "";
 }
 
+BuildOptions options_for(const Recording& recording, bool shows_interpreter_frames) {
+  const RecordingFacts& facts = recording.facts();
+  BuildOptions options;
+  options.period_ns = 1;
+  options.start_wall_ns = facts.start_wall_ns;
+  options.duration_ns = static_cast<std::uint64_t>(facts.duration_s * 1e9);
+  options.ns_per_weight = facts.ns_per_weight;
+  options.shows_interpreter_frames = shows_interpreter_frames;
+  return options;
+}
+
 }  // namespace
 
 BuiltProfile build_event_profile(Recording& recording, NameSources& sources, std::uint32_t event,
                                  bool shows_interpreter_frames) {
   Pipeline& pipeline = recording.pipeline();
   const RecordingFacts& facts = recording.facts();
-  BuildOptions options;
+  BuildOptions options = options_for(recording, shows_interpreter_frames);
   options.event = event;
-  options.period_ns = event == LUMBRE_EVENT_CPU ? 1'000'000'000ULL / facts.options.frequency_hz : 1;
-  options.start_wall_ns = facts.start_wall_ns;
-  options.duration_ns = static_cast<std::uint64_t>(facts.duration_s * 1e9);
-  options.ns_per_weight = facts.ns_per_weight;
-  options.shows_interpreter_frames = shows_interpreter_frames;
+  if (event == LUMBRE_EVENT_CPU) {
+    options.period_ns = 1'000'000'000ULL / facts.options.frequency_hz;
+  }
   options.comments = recording_comments(facts, pipeline, event);
   return build_profile(pipeline.store(), {pipeline.codes(), pipeline.jit(), sources}, options);
 }
 
-std::string title_of(const RecordOptions& options, std::uint32_t event) {
-  std::string text(event_kind(event).title);
+BuiltProfile build_wall_profile(Recording& recording, NameSources& sources,
+                                bool shows_interpreter_frames) {
+  Pipeline& pipeline = recording.pipeline();
+  return build_wall_profile(pipeline.store(), {pipeline.codes(), pipeline.jit(), sources},
+                            options_for(recording, shows_interpreter_frames));
+}
+
+std::string target_of(const RecordOptions& options) {
   if (options.mode == TargetMode::kWholeMachine) {
-    return text + " of the whole machine";
+    return " of the whole machine";
   }
   if (options.mode == TargetMode::kCommand) {
-    text += " of";
+    std::string text = " of";
     for (const std::string& word : options.command) {
       text += " " + word;
     }
     return text;
   }
-  text += options.pids.size() == 1 ? " of process" : " of processes";
+  std::string text = options.pids.size() == 1 ? " of process" : " of processes";
   for (const std::uint32_t pid : options.pids) {
     text += " " + std::to_string(pid);
   }
   return text;
+}
+
+std::string title_of(const RecordOptions& options, std::uint32_t event) {
+  return std::string(event_kind(event).title) + target_of(options);
 }
 
 bool write_timeline(Recording& recording, const BuiltProfile& built, std::ostream& out) {
