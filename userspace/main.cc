@@ -19,6 +19,7 @@ constexpr Command kCommands[] = {
     {"flamegraph", lumbre::run_flamegraph, "draw a flame graph of a recording or profile"},
     {"report", lumbre::run_report, "list the hottest functions, lines, files, threads"},
     {"convert", lumbre::run_convert, "write a profile in another format"},
+    {"stacks", lumbre::run_stacks, "show what every thread of a process is doing now"},
     {"doctor", lumbre::run_doctor, "what this machine allows, what is missing, what to do"},
 };
 

@@ -209,7 +209,7 @@ class Doctor(harness.RecordingTest):
 
     def test_help_and_version(self):
         self.assertRegex(harness.run_lumbre("--version").stdout, r"\d+\.\d+\.\d+")
-        for command in ("record", "flamegraph", "report", "convert", "doctor"):
+        for command in ("record", "flamegraph", "report", "convert", "stacks", "doctor"):
             done = harness.run_lumbre(command, "--help")
             self.assertEqual(0, done.returncode)
             self.assertIn(command, done.stdout)

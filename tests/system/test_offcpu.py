@@ -1,6 +1,6 @@
 """Waiting: the right reason, stack and duration, and accounts that add up."""
 
-import os
+import json
 import pathlib
 import sys
 import time
@@ -121,6 +121,21 @@ class OffCpu(harness.RecordingTest):
         start = profile.time_nanos * 1e-9
         self.assertAlmostEqual(slept, end - max(closed, start), delta=0.5)
         self.assertGreater(slept, 0)
+
+    def test_stacks_shows_what_every_thread_does_now(self):
+        with harness.running(sys.executable, WAITS, 60) as first, harness.running(
+            sys.executable, WAITS, 60
+        ) as second:
+            time.sleep(0.3)
+            shown = harness.run_lumbre("stacks", "-p", f"{first.pid},{second.pid}", "--json")
+        self.assertEqual(0, shown.returncode, shown.stderr)
+        groups = json.loads(shown.stdout)
+        forever = [g for g in groups if any(f.startswith("waits_forever ") for f in g["frames"])]
+        self.assertEqual(1, len(forever), "equal stacks are in one group")
+        self.assertEqual("waiting: futex", forever[0]["state"])
+        self.assertEqual({first.pid, second.pid}, {t["pid"] for t in forever[0]["threads"]})
+        shown = {t["tid"] for g in groups for t in g["threads"] if t["pid"] == first.pid}
+        self.assertGreaterEqual(len(shown), 14)
 
     def test_nothing_of_it_is_left_when_not_asked_for(self):
         with harness.puppet("spin", 20) as process:

@@ -22,6 +22,7 @@ int run_record(const Arguments& arguments);
 int run_flamegraph(const Arguments& arguments);
 int run_report(const Arguments& arguments);
 int run_convert(const Arguments& arguments);
+int run_stacks(const Arguments& arguments);
 int run_doctor(const Arguments& arguments);
 
 // Prints the error as one line on stderr and gives the exit status that its kind stands for.

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <set>
 
 #include "userspace/cli/commands.h"
 #include "userspace/cli/output_file.h"
 #include "userspace/cli/parse.h"
 #include "userspace/cli/profile_file.h"
+#include "userspace/cli/targets.h"
 #include "userspace/recording/recording.h"
 #include "userspace/report/event_kinds.h"
 #include "userspace/report/recording_files.h"
@@ -59,37 +59,6 @@ std::string default_folder() {
   char text[64];
   std::strftime(text, sizeof(text), "lumbre-%Y%m%dT%H%M%SZ", &parts);
   return text;
-}
-
-// The thread group of a pid; 0 when there is none. (A thread's id leads to its process.)
-std::uint32_t thread_group(std::uint32_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
-  for (std::string key; file >> key;) {
-    if (key == "Tgid:") {
-      std::uint32_t group = 0;
-      file >> group;
-      return group;
-    }
-  }
-  return 0;
-}
-
-// Fills options.pids; the exit status of a bad one.
-std::optional<int> resolve_pids(RecordCommand& command) {
-  for (const std::string& text : command.pids) {
-    char* end = nullptr;
-    const unsigned long pid = std::strtoul(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || pid == 0 || pid > 0x7fffffff) {
-      return fail(Error::usage("'" + text + "' is no process id; give -p PID[,PID...]"));
-    }
-    const std::uint32_t group = thread_group(static_cast<std::uint32_t>(pid));
-    if (group == 0) {
-      std::fprintf(stderr, "lumbre: cannot record process %lu: no such process\n", pid);
-      return kExitNoProcess;
-    }
-    command.options.pids.push_back(group);
-  }
-  return std::nullopt;
 }
 
 // Fills options.events, in the order of the contract.
@@ -354,7 +323,7 @@ int run_record(const Arguments& arguments) {
                                                            : TargetMode::kCommand;
   command.options.follows_children = !command.is_without_children;
   command.options.walks_in_kernel = !command.is_copying_stacks;
-  if (const auto status = resolve_pids(command)) {
+  if (const auto status = resolve_pids(command.pids, command.options.pids)) {
     return *status;
   }
   return record(command);

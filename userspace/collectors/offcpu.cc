@@ -242,6 +242,10 @@ void OffCpuCollector::finish() {
   for (const auto& [tid, thread] : accounts_) {
     if (thread.state == LUMBRE_THREAD_WAITS && end_ns_ > thread.since_ns) {
       close_open_wait(thread, end_ns_);
+    } else {
+      ThreadNow running;
+      running.task = thread.task;
+      at_end_.push_back(running);
     }
     end_thread(thread, end_ns_);
   }
@@ -260,6 +264,9 @@ void OffCpuCollector::close_open_wait(const lumbre_thread& thread, std::uint64_t
   add(thread.task.host_tid, taken, wait, static_cast<double>(blocked_ns), kCertain);
   add(thread.task.host_tid, taken, LUMBRE_WAIT_RUNNABLE, static_cast<double>(runnable_ns),
       kCertain);
+  const std::uint32_t state = runnable_ns != 0 ? std::uint32_t{LUMBRE_WAIT_RUNNABLE} : wait;
+  at_end_.push_back({thread.task, true, state, end_ns - thread.since_ns,
+                     (thread.flags & LUMBRE_WAIT_OPEN) != 0, taken.stack});
 }
 
 void OffCpuCollector::end_thread(const lumbre_thread& thread, std::uint64_t end_ns) {

@@ -33,6 +33,16 @@ struct ThreadTime {
   std::array<lumbre_wait_total, LUMBRE_WAIT_COUNT> waits{};
 };
 
+// What a thread did when the recording ended.
+struct ThreadNow {
+  lumbre_task task{};
+  bool is_waiting = false;  // else it was on a CPU
+  std::uint32_t wait = LUMBRE_WAIT_OTHER;
+  std::uint64_t waited_ns = 0;
+  bool is_older = false;  // the wait began before the recording, so it is longer than that
+  SampledStack stack;     // of a wait
+};
+
 class OffCpuCollector : public Collector {
  public:
   struct Budget {
@@ -54,6 +64,8 @@ class OffCpuCollector : public Collector {
 
   // Of all threads seen; complete after finish().
   std::vector<ThreadTime> threads() const;
+  // Of the threads that lived at the end.
+  const std::vector<ThreadNow>& at_end() const { return at_end_; }
   std::uint64_t open_at_begin() const { return open_at_begin_; }
   std::uint64_t open_at_end() const { return open_at_end_; }
   std::uint64_t certain_ns() const { return settings_.certain_ns; }
@@ -110,6 +122,7 @@ class OffCpuCollector : public Collector {
   std::vector<Ended> ended_;  // threads; after finish() all of them
   std::map<std::uint32_t, lumbre_thread> accounts_;  // of the others, as last asked for
   std::uint64_t end_ns_ = 0;
+  std::vector<ThreadNow> at_end_;
   std::uint64_t begin_ns_ = 0;
   std::uint64_t next_look_ns_ = 0, next_accounts_ns_ = 0;
   std::uint64_t look_interval_ns_ = 50'000'000;
