@@ -29,7 +29,9 @@ class Collector {
   virtual void apply(const Event& event) { static_cast<void>(event); }
   // Once a round of the pipeline (50 times a second) that handled all records sent before `now_ns`.
   virtual void run_round(std::uint64_t now_ns) { static_cast<void>(now_ns); }
-  // The recording's time is over: detaches its programs and asks the kernel for what is left.
+  // The recording's time is over: what is still to be asked while its programs go on.
+  virtual void ask_last() {}
+  // The answers have been handled: detaches its programs.
   virtual void stop() {}
   // All records have been handled.
   virtual void finish() {}

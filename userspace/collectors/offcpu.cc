@@ -229,10 +229,13 @@ void OffCpuCollector::ask_for_accounts() {
   static_cast<void>(waits_.set(settings_));
 }
 
-void OffCpuCollector::stop() {
+void OffCpuCollector::ask_last() {
   settings_.look_minimum_ns = 0;
   static_cast<void>(waits_.set(settings_));
   static_cast<void>(waits_.look());
+}
+
+void OffCpuCollector::stop() {
   end_ns_ = monotonic_now_ns();
   detach_();
   ask_for_accounts();
@@ -260,7 +263,8 @@ void OffCpuCollector::close_open_wait(const lumbre_thread& thread, std::uint64_t
   const std::uint64_t blocked_ns = end_ns - thread.since_ns - runnable_ns;
   const std::uint32_t wait = std::min<std::uint32_t>(thread.wait, LUMBRE_WAIT_COUNT - 1);
   const auto found = taken_.find({thread.task.host_tid, thread.since_ns});
-  const Taken taken = found == taken_.end() ? Taken{no_stack(), thread.task} : found->second;
+  const bool has_stack = found != taken_.end() && found->second.read_ns <= end_ns;
+  const Taken taken = has_stack ? found->second : Taken{no_stack(), thread.task};
   add(thread.task.host_tid, taken, wait, static_cast<double>(blocked_ns), kCertain);
   add(thread.task.host_tid, taken, LUMBRE_WAIT_RUNNABLE, static_cast<double>(runnable_ns),
       kCertain);

@@ -58,6 +58,7 @@ class OffCpuCollector : public Collector {
   void take(const StackSample& sample, const SampledStack& stack) override;
   void apply(const Event& event) override;
   void run_round(std::uint64_t now_ns) override;
+  void ask_last() override;
   void stop() override;
   void finish() override;
   void publish() override;

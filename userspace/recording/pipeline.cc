@@ -152,7 +152,15 @@ void Pipeline::begin(std::uint64_t begin_ns) {
   }
 }
 
+// What waits is read from outside before its end could go unseen.
 void Pipeline::stop() {
+  if (collectors_.empty()) {
+    return;
+  }
+  for (const auto& [event, collector] : collectors_) {
+    collector->ask_last();
+  }
+  run_round();
   for (const auto& [event, collector] : collectors_) {
     collector->stop();
   }
