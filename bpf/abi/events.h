@@ -60,6 +60,7 @@ enum lumbre_sample_flag {
   LUMBRE_SAMPLE_32BIT = 8,          /* user mode in a 32-bit code segment */
   LUMBRE_SAMPLE_CHECKED = 16,       /* walked whole and copied all the same, to compare the two */
   LUMBRE_SAMPLE_LOOKED = 32,        /* of a task that waits: user space reads its stacks */
+  LUMBRE_SAMPLE_WAKER = 64,         /* of what ended the wait `key` of the thread `weight` (host tid) */
 };
 
 /* How the walk of the native frames in the kernel ended. Whatever is not the root has the stack

@@ -41,6 +41,7 @@ enum lumbre_wait_flag {
   LUMBRE_WAIT_SAMPLED = 1, /* its stack was taken when it began, with `probability` */
   LUMBRE_WAIT_LOOKED = 2,  /* its stack was asked for while it lasted */
   LUMBRE_WAIT_OPEN = 4,    /* it had begun when the recording did */
+  LUMBRE_WAIT_WOKEN = 8,   /* the stack of the thread that ended it was taken */
 };
 
 /* One thread, from its first switch on. All times are CLOCK_MONOTONIC. */
@@ -86,6 +87,7 @@ struct lumbre_wait_settings {
   __u64 certain_ns;       /* waits with at least this mean have their stack taken always */
   __u64 long_ns;          /* a wait of this length is always reported */
   __u64 look_minimum_ns;  /* lumbre_look: takes the waits that last at least so long */
+  __u64 waker_minimum_ns; /* of waits that last so long the waker's stack is taken; 0: of none */
   __u32 look_opens;       /* it begins the accounts of threads that have none */
   __u32 look_sends;       /* it sends all accounts instead */
 };

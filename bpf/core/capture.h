@@ -16,7 +16,7 @@ struct capture_request {
   __u32 probability; /* in units of 1/(2^32-1) */
   __u64 weight;
   __u32 wait; /* offcpu: enum lumbre_wait */
-  __u32 padding;
+  __u32 flags; /* enum lumbre_sample_flag, beside those that are found */
   __u64 key;
 };
 
@@ -118,6 +118,7 @@ static __always_inline void describe_sample(const struct capture_request *reques
   sample->probability = request->probability;
   sample->weight = request->weight;
   sample->wait = request->wait;
+  sample->flags = request->flags;
   sample->key = request->key;
   sample->stack_end = LUMBRE_STACK_NONE;
   sample->system_call = -1;

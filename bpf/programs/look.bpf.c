@@ -55,7 +55,7 @@ static __always_inline void look_at(struct task_struct *task, struct lumbre_thre
     return;
   }
   describe_sample(&request, &capture, task, sample);
-  sample->flags = LUMBRE_SAMPLE_LOOKED | LUMBRE_SAMPLE_IN_KERNEL;
+  sample->flags |= LUMBRE_SAMPLE_LOOKED | LUMBRE_SAMPLE_IN_KERNEL;
   send_waiting_stack(task, &capture, sample);
   if (task->flags & PF_KTHREAD) {
     sample->flags |= LUMBRE_SAMPLE_KERNEL_THREAD;

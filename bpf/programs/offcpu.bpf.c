@@ -74,12 +74,31 @@ int BPF_PROG(lumbre_switch, _Bool preempt, struct task_struct *prev, struct task
   return 0;
 }
 
+/* Takes the stack of the current task, which ends the wait (or was interrupted by what ends it). */
+static __always_inline void sample_waker(void *context, struct lumbre_thread *thread, __u32 tid) {
+  struct capture_request request = {.event = LUMBRE_EVENT_OFFCPU,
+                                    .probability = LUMBRE_CERTAIN,
+                                    .weight = tid,
+                                    .wait = thread->wait,
+                                    .flags = LUMBRE_SAMPLE_WAKER,
+                                    .key = thread->since_ns};
+  if (capture_sample(context, 0, &request)) {
+    thread->flags |= LUMBRE_WAIT_WOKEN;
+  }
+}
+
 /* In the waker, before the woken task is put on a run queue. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(lumbre_waking, struct task_struct *task) {
   struct lumbre_thread *thread = find_thread(task);
-  if (thread && thread->state == LUMBRE_THREAD_WAITS && thread->woken_ns == 0) {
-    thread->woken_ns = bpf_ktime_get_ns();
+  if (!thread || thread->state != LUMBRE_THREAD_WAITS || thread->woken_ns != 0) {
+    return 0;
+  }
+  thread->woken_ns = bpf_ktime_get_ns();
+  const struct lumbre_wait_settings *settings = find_wait_settings();
+  if (settings && settings->waker_minimum_ns &&
+      thread->woken_ns - thread->since_ns >= settings->waker_minimum_ns) {
+    sample_waker(ctx, thread, task->pid);
   }
   return 0;
 }

@@ -122,6 +122,20 @@ class OffCpu(harness.RecordingTest):
         self.assertAlmostEqual(slept, end - max(closed, start), delta=0.5)
         self.assertGreater(slept, 0)
 
+    def test_wakers_lead_to_who_ended_the_wait(self):
+        with harness.running(sys.executable, WAITS, 60) as process:
+            time.sleep(0.3)
+            _, profile = self.record_waits(process.pid, 3, "--wakers")
+        whole = seconds_of(profile, lambda names, labels: "waits_pipe" in names)
+        woken = seconds_of(profile, lambda names, labels: harness.in_order(
+            names, "waits_pipe", "[woken by " + labels.get("woken_by", "") + "]", "feed"))
+        print(f"woken by its feeder: {woken:.3f} s of {whole:.3f} s")
+        self.assertGreater(woken, 0.8 * whole)
+        timers = [s for s in profile.samples if s.labels["wait"] == "sleep" and "woken_by" in s.labels]
+        self.assertTrue(timers)
+        for sample in timers:
+            self.assertIn("[woken by an interrupt]", [frame.name for frame in sample.frames])
+
     def test_stacks_shows_what_every_thread_does_now(self):
         with harness.running(sys.executable, WAITS, 60) as first, harness.running(
             sys.executable, WAITS, 60

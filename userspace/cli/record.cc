@@ -277,6 +277,8 @@ void describe_options(CLI::App& app, RecordCommand& command) {
                  "Per cent of one CPU that sampling the stacks of waits may cost")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 100.0));
+  app.add_flag("--wakers", command.options.takes_wakers,
+               "With offcpu: put the stack of the thread that ended a long wait on top of it");
   app.add_option("--stack-depth", command.options.max_stack_frames, "Native frames per stack")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));

@@ -12,6 +12,7 @@ constexpr std::uint64_t kLookMinimumNs = 30'000'000;
 // Besides the minimum and an interval between looks: rounds come late on a busy machine.
 constexpr std::uint64_t kLookMarginNs = 20'000'000;
 constexpr std::uint64_t kLookShare = 200;  // looks take at most one part in so many of the time
+constexpr std::uint64_t kWakerMinimumNs = 5'000'000;
 constexpr std::uint64_t kLeastCertainNs = 1'000'000;
 constexpr std::uint64_t kMostCertainNs = 1'000'000'000;
 constexpr std::uint64_t kAccountsIntervalNs = 3'000'000'000;  // for what is saved meanwhile
@@ -83,6 +84,7 @@ void OffCpuCollector::begin(std::uint64_t begin_ns) {
   settings_.certain_ns = kLeastCertainNs;
   settings_.long_ns = kLookMinimumNs + look_interval_ns_ + kLookMarginNs;
   settings_.look_minimum_ns = 0;
+  settings_.waker_minimum_ns = budget_.takes_wakers ? kWakerMinimumNs : 0;
   settings_.look_opens = 1;
   static_cast<void>(waits_.set(settings_));
   static_cast<void>(waits_.look());
@@ -96,6 +98,12 @@ void OffCpuCollector::begin(std::uint64_t begin_ns) {
 void OffCpuCollector::take(const StackSample& sample, const SampledStack& stack) {
   const lumbre_task& task = sample.sample.task;
   const bool is_looked = (sample.sample.flags & LUMBRE_SAMPLE_LOOKED) != 0;
+  if ((sample.sample.flags & LUMBRE_SAMPLE_WAKER) != 0) {
+    wakers_.insert_or_assign(
+        {static_cast<std::uint32_t>(sample.sample.weight), sample.sample.key},
+        Taken{stack, task, 0});
+    return;
+  }
   Taken taken{stack, task, is_looked ? monotonic_now_ns() : 0};
   if (is_looked) {  // what was sampled as the wait began is as good, and sure
     taken_.try_emplace({task.host_tid, sample.sample.key}, taken);
@@ -125,9 +133,14 @@ SampledStack OffCpuCollector::no_stack() {
 }
 
 LabelSetId OffCpuCollector::labels_of(const lumbre_task& task, std::uint32_t wait,
-                                      bool is_approximate) {
+                                      bool is_approximate, const Taken* waker) {
   const char* state = wait == LUMBRE_WAIT_RUNNABLE ? "runnable" : "blocked";
-  return labels_.of(task, is_approximate, {{"wait", wait_name(wait), 0}, {"state", state, 0}});
+  LabelSet labels = {{"wait", wait_name(wait), 0}, {"state", state, 0}};
+  if (waker != nullptr) {
+    labels.push_back({kWakerLabel, waker->task.thread_name, 0});
+    labels.push_back({kWakerStackLabel, "", waker->stack.stack});
+  }
+  return labels_.of(task, is_approximate, labels);
 }
 
 void OffCpuCollector::end_wait(const lumbre_wait_record& record) {
@@ -136,6 +149,8 @@ void OffCpuCollector::end_wait(const lumbre_wait_record& record) {
   const bool is_open = (record.flags & LUMBRE_WAIT_OPEN) != 0;
   const bool is_certain = is_open || ns >= settings_.long_ns;
   open_at_begin_ += is_open ? 1 : 0;
+  const auto woken = wakers_.extract({record.host_tid, record.since_ns});
+  const Taken* waker = woken.empty() ? nullptr : &woken.mapped();
   auto found = taken_.find({record.host_tid, record.since_ns});
   // The wait was over, and the stack perhaps another one, before it had been read from outside.
   if (found != taken_.end() && found->second.read_ns > record.since_ns + ns) {
@@ -146,7 +161,7 @@ void OffCpuCollector::end_wait(const lumbre_wait_record& record) {
     if (is_certain || (record.flags & LUMBRE_WAIT_SAMPLED) != 0) {
       const double probability = is_certain ? kCertain : record.probability;
       add(record.host_tid, found->second, wait, static_cast<double>(record.blocked_ns),
-          probability);
+          probability, waker);
       add(record.host_tid, found->second, LUMBRE_WAIT_RUNNABLE,
           static_cast<double>(record.runnable_ns), probability);
     }
@@ -159,11 +174,11 @@ void OffCpuCollector::end_wait(const lumbre_wait_record& record) {
 }
 
 void OffCpuCollector::add(std::uint32_t host_tid, const Taken& taken, std::uint32_t wait, double ns,
-                          double probability) {
+                          double probability, const Taken* waker) {
   if (ns <= 0) {
     return;
   }
-  const LabelSetId labels = labels_of(taken.task, wait, taken.stack.is_approximate);
+  const LabelSetId labels = labels_of(taken.task, wait, taken.stack.is_approximate, waker);
   Estimate& estimate = estimates_[host_tid].stacks[{wait, taken.stack.stack, labels}];
   if (probability >= kCertain) {
     estimate.certain.ns += ns;
@@ -279,8 +294,10 @@ void OffCpuCollector::end_thread(const lumbre_thread& thread, std::uint64_t end_
     ended.estimates = std::move(found->second);
     estimates_.erase(found);
   }
-  taken_.erase(taken_.lower_bound({thread.task.host_tid, 0}),
-               taken_.lower_bound({thread.task.host_tid + 1, 0}));
+  for (auto* waits : {&taken_, &wakers_}) {
+    waits->erase(waits->lower_bound({thread.task.host_tid, 0}),
+                 waits->lower_bound({thread.task.host_tid + 1, 0}));
+  }
   ended_.push_back(std::move(ended));
 }
 

@@ -23,6 +23,10 @@
 
 namespace lumbre {
 
+// Labels of samples whose waker is known: its thread's name, and (not for output) its StackId.
+inline constexpr const char* kWakerLabel = "woken_by";
+inline constexpr const char* kWakerStackLabel = "waker stack";
+
 const char* wait_name(std::uint32_t wait);  // the value of the label `wait`
 
 // What became of one thread's time.
@@ -47,6 +51,7 @@ class OffCpuCollector : public Collector {
  public:
   struct Budget {
     double share_of_one_cpu = 0.01;
+    bool takes_wakers = false;
     std::function<std::uint64_t()> spent_ns;  // on samples of this event so far
   };
 
@@ -100,9 +105,11 @@ class OffCpuCollector : public Collector {
   void end_wait(const lumbre_wait_record& record);
   void ask_for_accounts();
   void add(std::uint32_t host_tid, const Taken& taken, std::uint32_t wait, double ns,
-           double probability);
+           double probability, const Taken* waker = nullptr);
   SampledStack no_stack();
-  LabelSetId labels_of(const lumbre_task& task, std::uint32_t wait, bool is_approximate);
+  // `waker`: null where it is not known.
+  LabelSetId labels_of(const lumbre_task& task, std::uint32_t wait, bool is_approximate,
+                       const Taken* waker = nullptr);
   void look(std::uint64_t now_ns);
   void keep_to_budget(std::uint64_t now_ns);
   void end_thread(const lumbre_thread& thread, std::uint64_t end_ns);
@@ -119,6 +126,7 @@ class OffCpuCollector : public Collector {
   std::function<void()> detach_;
   lumbre_wait_settings settings_{};
   std::map<WaitKey, Taken> taken_;
+  std::map<WaitKey, Taken> wakers_;  // by the wait that they ended
   std::map<std::uint32_t, ThreadEstimates> estimates_;  // by host tid
   std::vector<Ended> ended_;  // threads; after finish() all of them
   std::map<std::uint32_t, lumbre_thread> accounts_;  // of the others, as last asked for

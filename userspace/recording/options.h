@@ -27,6 +27,7 @@ struct RecordOptions {
   bool walks_in_kernel = true;        // native frames; else every stack is copied
   std::uint32_t self_check_one_in = 256;  // stacks walked in the kernel: walked here, too; 0: none
   std::uint64_t max_bytes = 256 << 20;  // of samples kept with their times
+  bool takes_wakers = false;  // the stacks of threads that end long waits
   double budget_percent = 1;  // of one CPU, that sampling waits may cost
   bool is_quiet = false;
 

@@ -128,7 +128,7 @@ Result<void> Recording::add_collectors() {
   const RecordOptions& options = facts_.options;
   if (options.has_event(LUMBRE_EVENT_OFFCPU)) {
     LUMBRE_TRY(bpf_->attach_waits());
-    OffCpuCollector::Budget budget{options.budget_percent / 100, [this] {
+    OffCpuCollector::Budget budget{options.budget_percent / 100, options.takes_wakers, [this] {
       return bpf_->read_event_counters()[LUMBRE_EVENT_OFFCPU][LUMBRE_EVENT_COUNTER_CAPTURE_NS];
     }};
     auto collector = std::make_unique<OffCpuCollector>(bpf_->waits(), pipeline_->store(),

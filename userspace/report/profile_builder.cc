@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "output/frame_kinds.h"
+#include "userspace/collectors/offcpu.h"
 #include "userspace/report/event_kinds.h"
 
 namespace lumbre {
@@ -14,6 +15,9 @@ namespace {
 std::vector<output::Label> make_labels(const LabelSet& set, output::Profile& profile) {
   std::vector<output::Label> labels;
   for (const LabelValue& value : set) {
+    if (value.key == kWakerStackLabel) {
+      continue;
+    }
     labels.push_back({profile.intern(value.key), profile.intern(value.text), value.number, 0});
   }
   return labels;
@@ -111,6 +115,8 @@ class StackAdder {
     built_.stacks[key.first] = locations;
     if (leaf != output::kNone) {
       locations.insert(locations.begin(), leaf);
+    } else {
+      put_waker_on_top(store_.labels.at(key.second), locations);
     }
     const auto [at, is_new] =
         samples_.try_emplace({locations, key.second}, built_.profile.samples.size());
@@ -134,6 +140,47 @@ class StackAdder {
   }
 
  private:
+  // The waker's stack stands on its head on the one that it ended, so that the two meet.
+  void put_waker_on_top(const LabelSet& labels, std::vector<output::LocationId>& locations) {
+    std::string thread;
+    for (const LabelValue& label : labels) {
+      if (label.key == kWakerLabel) {
+        thread = label.text;
+      } else if (label.key == kWakerStackLabel) {
+        std::vector<output::LocationId> waker = locate(static_cast<StackId>(label.number), 0, false);
+        const std::string title = cut_to_waker(waker) ? "[woken by an interrupt]"
+                                                      : "[woken by " + thread + "]";
+        waker.insert(waker.begin(), state_location(title, output::FrameKind::kUnknown));
+        locations.insert(locations.begin(), waker.rbegin(), waker.rend());
+      }
+    }
+  }
+
+  // Leaves our own program out, and what an interrupt just happened to interrupt (true).
+  bool cut_to_waker(std::vector<output::LocationId>& leaf_first) const {
+    const auto name = [&](output::LocationId id) -> std::string_view {
+      const output::Location& location = built_.profile.locations[id];
+      return location.kind != output::FrameKind::kKernel || location.lines.empty()
+                 ? std::string_view()
+                 : built_.profile.text(
+                       built_.profile.functions[location.lines.front().function].name);
+    };
+    const auto first = std::find_if(leaf_first.begin(), leaf_first.end(), [&](auto id) {
+      return !name(id).starts_with("bpf_");
+    });
+    leaf_first.erase(leaf_first.begin(), first);
+    const auto interrupt = std::find_if(leaf_first.begin(), leaf_first.end(), [&](auto id) {
+      const std::string_view text = name(id);
+      return text.starts_with("asm_sysvec_") || text == "asm_common_interrupt" ||
+             text == "handle_softirqs" || text == "__do_softirq";
+    });
+    if (interrupt == leaf_first.end()) {
+      return false;
+    }
+    leaf_first.erase(interrupt + 1, leaf_first.end());
+    return true;
+  }
+
   std::vector<output::LocationId> locate(StackId stack, std::uint64_t count, bool is_wait) {
     std::vector<FrameId> frames = store_.stacks.leaf_first(stack);
     if (is_wait) {
