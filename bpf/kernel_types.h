@@ -71,6 +71,7 @@ struct task_struct {
   unsigned int flags; /* PF_KTHREAD */
   int pid;
   int tgid;
+  void *stack; /* its lowest address, in the kernel */
   struct mm_struct *mm;
   struct task_struct *group_leader;
   struct pid *thread_pid;

@@ -143,6 +143,24 @@ struct {
   __type(value, struct lumbre_wait_settings);
 } wait_settings SEC(".maps") __weak;
 
+#ifdef LUMBRE_CLASSIC
+
+/* What a walk on this CPU keeps between its turns (bpf/platform/lumbre_kernel.h). */
+#define LUMBRE_WALK_MEMORY_BYTES 2048
+
+struct lumbre_walk_memory {
+  __u64 word[LUMBRE_WALK_MEMORY_BYTES / sizeof(__u64)];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct lumbre_walk_memory);
+} walk_memory SEC(".maps") __weak;
+
+#endif
+
 extern const volatile struct lumbre_config config;
 
 static __always_inline void count_many(__u32 counter, __u64 many) {

@@ -67,9 +67,7 @@ static __attribute__((noinline)) int read_user_registers(const struct lumbre_pt_
                                                          struct lumbre_sample *sample) {
   struct lumbre_pt_regs registers;
   if (sample->flags & LUMBRE_SAMPLE_IN_KERNEL) {
-    struct task_struct *current = bpf_get_current_task_btf();
-    const void *entry = (const void *)bpf_task_pt_regs(current);
-    if (bpf_probe_read_kernel(&registers, sizeof(registers), entry)) {
+    if (lumbre_read_entry_registers(lumbre_current_task(), &registers)) {
       return 1;
     }
   } else if (bpf_probe_read_kernel(&registers, sizeof(registers), interrupted)) {
@@ -92,8 +90,9 @@ static __always_inline void capture_user(const struct lumbre_pt_regs *interrupte
                                          struct task_struct *task, const struct capture *capture,
                                          struct lumbre_sample *sample) {
   read_user_registers(interrupted, sample);
-  if ((sample->flags & LUMBRE_SAMPLE_USER_REGISTERS) && task->mm) {
-    sample->exec_pages = task->mm->exec_vm;
+  struct mm_struct *mm = LUMBRE_READ(task, mm);
+  if ((sample->flags & LUMBRE_SAMPLE_USER_REGISTERS) && mm) {
+    sample->exec_pages = LUMBRE_READ(mm, exec_vm);
     walk_python(task, capture, sample);
     if (!(sample->flags & LUMBRE_SAMPLE_32BIT)) {
       walk_native(capture, sample);
@@ -129,7 +128,7 @@ static __always_inline void describe_sample(const struct capture_request *reques
  * the event hit, of user or kernel mode; null: the task is in the kernel by its own doing. 1: taken. */
 static __always_inline int capture_sample(void *context, const struct lumbre_pt_regs *interrupted,
                                           const struct capture_request *request) {
-  struct task_struct *task = bpf_get_current_task_btf();
+  struct task_struct *task = lumbre_current_task();
   count_event(request->event, LUMBRE_EVENT_COUNTER_SAMPLES, 1);
   struct capture capture;
   start_capture(&capture);
@@ -148,7 +147,7 @@ static __always_inline int capture_sample(void *context, const struct lumbre_pt_
     sample->flags |= LUMBRE_SAMPLE_IN_KERNEL;
     send_kernel_stack(context, &capture, sample);
   }
-  if (task->flags & PF_KTHREAD) {
+  if (LUMBRE_READ(task, flags) & PF_KTHREAD) {
     sample->flags |= LUMBRE_SAMPLE_KERNEL_THREAD;
   } else {
     capture_user(interrupted, task, &capture, sample);

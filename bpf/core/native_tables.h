@@ -2,7 +2,8 @@
 #ifndef LUMBRE_CORE_NATIVE_TABLES_H
 #define LUMBRE_CORE_NATIVE_TABLES_H
 
-#include "bpf/maps.h"
+#include "bpf/core/native_scratch.h"
+#include "bpf/platform/lumbre_kernel.h"
 
 struct rule_search {
   __u64 address; /* in the process, then in the page */
@@ -12,7 +13,7 @@ struct rule_search {
   __u32 found; /* rule index */
 };
 
-/* bpf_loop callback: halves the ranges of a process. 1 ends the loop. */
+/* Turn of a loop: halves the ranges of a process. 1 ends the loop. */
 static long halve_ranges(__u32 index, void *context) {
   struct rule_search *search = context;
   __u32 middle = (search->low + search->high) / 2;
@@ -29,7 +30,7 @@ static long halve_ranges(__u32 index, void *context) {
   return 0;
 }
 
-/* bpf_loop callback: halves the rows of a page. 1 ends the loop. */
+/* Turn of a loop: halves the rows of a page. 1 ends the loop. */
 static long halve_rows(__u32 index, void *context) {
   struct rule_search *search = context;
   __u32 middle = (search->low + search->high) / 2;
@@ -53,15 +54,12 @@ static long halve_rows(__u32 index, void *context) {
 }
 
 /* The rule index at a process address; LUMBRE_NO_RULE where there is none, with enum
- * lumbre_walk_end in the upper half. A global function: the verifier goes through those once. */
-__weak __attribute__((noinline)) __u32 lumbre_search_rule(
-    const struct lumbre_native_process *process, __u64 address) {
-  if (!process) {
-    return LUMBRE_NO_RULE;
-  }
+ * lumbre_walk_end in the upper half. */
+static __always_inline __u32 search_rule(const struct lumbre_native_process *process,
+                                         __u64 address) {
   struct rule_search search = {
       .address = address, .base = process->first_range, .high = process->range_count};
-  bpf_loop(LUMBRE_RULE_CACHE_BITS, halve_ranges, &search, 0);
+  LUMBRE_LOOP(LUMBRE_RULE_CACHE_BITS, halve_ranges, &search);
   __u32 key = search.base + search.low;
   struct lumbre_code_range *range = bpf_map_lookup_elem(&code_ranges, &key);
   if (!range || address < range->start || address >= range->end) {
@@ -78,15 +76,34 @@ __weak __attribute__((noinline)) __u32 lumbre_search_rule(
   search.base = page->first_row;
   search.low = 0;
   search.high = page->row_count;
-  bpf_loop(LUMBRE_PAGE_SHIFT + 1, halve_rows, &search, 0);
+  LUMBRE_LOOP(LUMBRE_PAGE_SHIFT + 1, halve_rows, &search);
   return search.found == LUMBRE_NO_RULE ? LUMBRE_WALK_NO_RULE << 16 : search.found;
 }
+
+#ifdef LUMBRE_CLASSIC
+
+LUMBRE_GLOBAL __u32 lumbre_search_rule_here(__u64 address) {
+  struct native_memory *memory = lumbre_find_walk_memory();
+  return memory ? search_rule(&memory->scratch.process, address) : LUMBRE_NO_RULE;
+}
+
+#define lumbre_search_rule(process, address) lumbre_search_rule_here(address)
+
+#else
+
+LUMBRE_GLOBAL __u32 lumbre_search_rule(const struct lumbre_native_process *process,
+                                       __u64 address) {
+  return process ? search_rule(process, address) : LUMBRE_NO_RULE;
+}
+
+#endif
 
 /* The rule at a process address; null with *end set where there is none. A cached rule is a single
  * word, so that another CPU never sees half of one. Two keys in one slot differ in 32 further bits
  * of their hash, but for one pair in four billion. */
 static __always_inline const struct lumbre_unwind_rule *find_rule(
-    const struct lumbre_native_process *process, __u64 address, __u32 *misses, __u32 *end) {
+    const struct lumbre_native_process *process, __u64 address, __u32 *misses, __u32 *end,
+    __u32 *index) {
   __u64 hash = (address ^ ((__u64)process->epoch << 40) ^ process->epoch) * 0x9e3779b97f4a7c15ULL;
   __u32 slot = hash >> (64 - LUMBRE_RULE_CACHE_BITS);
   __u32 tag = hash >> 16;
@@ -105,6 +122,7 @@ static __always_inline const struct lumbre_unwind_rule *find_rule(
     }
     *cached = (__u64)tag << 32 | rule;
   }
+  *index = rule;
   return bpf_map_lookup_elem(&unwind_rules, &rule);
 }
 

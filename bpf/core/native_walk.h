@@ -6,31 +6,35 @@
 #ifndef LUMBRE_CORE_NATIVE_WALK_H
 #define LUMBRE_CORE_NATIVE_WALK_H
 
-#include "bpf/core/native_step.h"
+#include "bpf/core/native_scratch.h"
 #include "bpf/core/native_tables.h"
-#include "bpf/core/record.h"
 
-struct native_scratch {
-  struct lumbre_registers registers;
-  struct lumbre_native_process process;
-  __u32 filled; /* entries in the chunk */
-  __u32 frames;
-  __u32 chunks;
-  __u32 misses;
-  __u32 end;
-  __u32 is_instruction; /* rip is one, not a return address */
-  struct lumbre_stack_reader reader;
-};
-
-/* One step of the walk: enum lumbre_step_result. A global function, as the verifier goes through
- * those once. */
-__weak __attribute__((noinline)) int lumbre_step_scratch(struct native_scratch *scratch,
-                                                         const struct lumbre_unwind_rule *rule) {
-  if (!scratch || !rule) {
-    return LUMBRE_STEP_NO_RULE;
-  }
+static __always_inline int step_scratch(struct native_scratch *scratch,
+                                        const struct lumbre_unwind_rule *rule) {
   return lumbre_native_step(rule, &scratch->registers, &scratch->reader);
 }
+
+/* One step of the walk: enum lumbre_step_result. */
+#ifdef LUMBRE_CLASSIC
+
+LUMBRE_GLOBAL int lumbre_step_here(__u32 index) {
+  struct native_memory *memory = lumbre_find_walk_memory();
+  const struct lumbre_unwind_rule *rule = bpf_map_lookup_elem(&unwind_rules, &index);
+  return memory && rule ? step_scratch(&memory->scratch, rule) : LUMBRE_STEP_NO_RULE;
+}
+
+#define lumbre_step_scratch(scratch, rule, index) lumbre_step_here(index)
+
+#else
+
+LUMBRE_GLOBAL int lumbre_step_rule(struct native_scratch *scratch,
+                                   const struct lumbre_unwind_rule *rule) {
+  return scratch && rule ? step_scratch(scratch, rule) : LUMBRE_STEP_NO_RULE;
+}
+
+#define lumbre_step_scratch(scratch, rule, index) lumbre_step_rule(scratch, rule)
+
+#endif
 
 /* Pointers only: the verifier follows every value that stands on the stack, none in a record. */
 struct native_walk {
@@ -39,7 +43,7 @@ struct native_walk {
   const struct capture *capture;
 };
 
-/* bpf_loop callback: one frame. 1 ends the loop. */
+/* Turn of a loop: one frame. 1 ends the loop. */
 static long add_native_frame(__u32 index, void *context) {
   struct native_walk *walk = context;
   struct lumbre_native_chunk *chunk = walk->chunk;
@@ -52,13 +56,14 @@ static long add_native_frame(__u32 index, void *context) {
   chunk->frame[index].pc = pc | is_instruction << LUMBRE_NATIVE_PC_INSTRUCTION_BIT;
   chunk->frame[index].sp = scratch->registers.value[LUMBRE_RSP];
   scratch->filled = index + 1;
-  const struct lumbre_unwind_rule *rule =
-      find_rule(&scratch->process, pc - !is_instruction, &scratch->misses, &scratch->end);
+  __u32 rule_index = 0;
+  const struct lumbre_unwind_rule *rule = find_rule(&scratch->process, pc - !is_instruction,
+                                                    &scratch->misses, &scratch->end, &rule_index);
   if (!rule) {
     return 1;
   }
   scratch->is_instruction = rule->cfa_kind == LUMBRE_CFA_SIGNAL;
-  int result = lumbre_step_scratch(scratch, rule);
+  int result = lumbre_step_scratch(scratch, rule, rule_index);
   if (result == LUMBRE_STEP_OK) {
     return 0;
   }
@@ -69,7 +74,7 @@ static long add_native_frame(__u32 index, void *context) {
   return 1;
 }
 
-/* bpf_loop callback: one chunk of frames. 1 ends the loop. */
+/* Turn of a loop: one chunk of frames. 1 ends the loop. */
 static long add_native_chunk(__u32 index, void *context) {
   struct native_walk *walk = context;
   struct native_scratch *scratch = walk->scratch;
@@ -84,7 +89,7 @@ static long add_native_chunk(__u32 index, void *context) {
   }
   walk->chunk = chunk;
   scratch->filled = 0;
-  bpf_loop(LUMBRE_NATIVE_CHUNK_FRAMES, add_native_frame, walk, 0);
+  LUMBRE_LOOP(LUMBRE_NATIVE_CHUNK_FRAMES, add_native_frame, walk);
   walk->chunk = 0;
   fill_header(&chunk->header, LUMBRE_RECORD_NATIVE_CHUNK, walk->capture);
   chunk->count = scratch->filled;
@@ -94,6 +99,46 @@ static long add_native_chunk(__u32 index, void *context) {
   scratch->chunks++;
   return scratch->end != LUMBRE_WALK_LIMIT;
 }
+
+#ifdef LUMBRE_CLASSIC
+
+LUMBRE_GLOBAL int lumbre_add_native_chunk(__u32 index) {
+  struct native_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return 1;
+  }
+  struct native_walk walk = {.scratch = &memory->scratch, .capture = &memory->capture};
+  return add_native_chunk(index, &walk);
+}
+
+static long add_native_chunk_in_memory(__u32 index, void *context) {
+  return lumbre_add_native_chunk(index);
+}
+
+static __always_inline struct native_scratch *take_native_scratch(const struct capture *capture) {
+  struct native_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return 0;
+  }
+  memory->capture = *capture;
+  return &memory->scratch;
+}
+
+static __always_inline void drop_native_scratch(struct native_scratch *scratch) {}
+
+#else
+
+#define add_native_chunk_in_memory add_native_chunk
+
+static __always_inline struct native_scratch *take_native_scratch(const struct capture *capture) {
+  return bpf_ringbuf_reserve(&events, sizeof(struct native_scratch), 0);
+}
+
+static __always_inline void drop_native_scratch(struct native_scratch *scratch) {
+  bpf_ringbuf_discard(scratch, BPF_RB_NO_WAKEUP);
+}
+
+#endif
 
 /* Fills the sample's native_* fields; what they say is sent, even if it is not used. */
 static __always_inline void walk_native(const struct capture *capture,
@@ -105,7 +150,7 @@ static __always_inline void walk_native(const struct capture *capture,
   if (!process || process->exec_pages != sample->exec_pages || process->exec_id != exec_id) {
     return;
   }
-  struct native_scratch *scratch = bpf_ringbuf_reserve(&events, sizeof(*scratch), 0);
+  struct native_scratch *scratch = take_native_scratch(capture);
   if (!scratch) {
     sample->native_end = LUMBRE_WALK_NO_ROOM;
     return;
@@ -119,13 +164,13 @@ static __always_inline void walk_native(const struct capture *capture,
   scratch->is_instruction = 1;
   scratch->reader.start = 1;
   struct native_walk walk = {.scratch = scratch, .capture = capture};
-  bpf_loop(LUMBRE_MAX_NATIVE_CHUNKS, add_native_chunk, &walk, 0);
+  LUMBRE_LOOP(LUMBRE_MAX_NATIVE_CHUNKS, add_native_chunk_in_memory, &walk);
   count_many(LUMBRE_COUNTER_NATIVE_FRAMES, scratch->frames);
   count_many(LUMBRE_COUNTER_RULE_CACHE_MISSES, scratch->misses);
   sample->native_frames = scratch->frames;
   sample->native_chunks = scratch->chunks;
   sample->native_end = scratch->end;
-  bpf_ringbuf_discard(scratch, BPF_RB_NO_WAKEUP);
+  drop_native_scratch(scratch);
 }
 
 #endif

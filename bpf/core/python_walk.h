@@ -7,11 +7,9 @@
 #ifndef LUMBRE_CORE_PYTHON_WALK_H
 #define LUMBRE_CORE_PYTHON_WALK_H
 
-#include <bpf/bpf_core_read.h>
-
 #include "bpf/core/python_code.h"
 #include "bpf/core/record.h"
-#include "bpf/kernel_types.h"
+#include "bpf/platform/lumbre_kernel.h"
 
 #define LUMBRE_FRAME_WORDS 14 /* frame fields lie in the first 112 bytes */
 
@@ -40,7 +38,7 @@ struct thread_search {
   const struct lumbre_python_process *process;
 };
 
-/* bpf_loop callback: one thread state (or the step to the next interpreter). 1 ends the loop. */
+/* Turn of a loop: one thread state (or the step to the next interpreter). 1 ends the loop. */
 static long check_thread_state(__u32 index, void *context) {
   struct thread_search *search = context;
   const struct lumbre_python_layout *layout = &search->process->layout;
@@ -68,6 +66,8 @@ static long check_thread_state(__u32 index, void *context) {
   }
   return read_user_word(search->state + layout->thread_next, &search->state) != 0;
 }
+
+static __always_inline void search_thread_states(struct thread_search *search);
 
 /* The PyThreadState of the thread, or 0. */
 static __always_inline __u64 find_thread_state(const struct lumbre_python_process *process,
@@ -97,7 +97,7 @@ static __always_inline __u64 find_thread_state(const struct lumbre_python_proces
   count(LUMBRE_COUNTER_THREAD_SEARCHES);
   struct thread_search search = {.thread_id = thread_id, .interpreter = interpreter,
                                  .state = value.head, .process = process};
-  bpf_loop(LUMBRE_MAX_THREAD_STATES, check_thread_state, &search, 0);
+  search_thread_states(&search);
   value.state = search.found;
   bpf_map_update_elem(&thread_states, &key, &value, BPF_ANY);
   return search.found;
@@ -188,7 +188,7 @@ static __always_inline __u32 read_python_frame(const struct python_walk *walk,
   return failure;
 }
 
-/* bpf_loop callback: one frame into the chunk. 1 ends the loop. */
+/* Turn of a loop: one frame into the chunk. 1 ends the loop. */
 static long add_python_frame(__u32 index, void *context) {
   struct python_walk *walk = context;
   struct python_scratch *scratch = walk->scratch;
@@ -209,7 +209,7 @@ static long add_python_frame(__u32 index, void *context) {
   return 0;
 }
 
-/* bpf_loop callback: one chunk of frames. 1 ends the loop. */
+/* Turn of a loop: one chunk of frames. 1 ends the loop. */
 static long add_python_chunk(__u32 index, void *context) {
   struct python_walk *walk = context;
   struct python_scratch *scratch = walk->scratch;
@@ -224,7 +224,7 @@ static long add_python_chunk(__u32 index, void *context) {
   }
   walk->chunk = chunk;
   scratch->filled = 0;
-  bpf_loop(LUMBRE_PYTHON_CHUNK_FRAMES, add_python_frame, walk, 0);
+  LUMBRE_LOOP(LUMBRE_PYTHON_CHUNK_FRAMES, add_python_frame, walk);
   walk->chunk = 0;
   fill_header(&chunk->header, LUMBRE_RECORD_PYTHON_CHUNK, walk->capture);
   chunk->count = scratch->filled;
@@ -239,13 +239,100 @@ static long add_python_chunk(__u32 index, void *context) {
   return scratch->end != LUMBRE_PYTHON_LIMIT;
 }
 
+#ifdef LUMBRE_CLASSIC
+
+struct python_memory {
+  struct python_scratch scratch;
+  struct thread_search search;
+  struct capture capture;
+  struct lumbre_python_process process;
+};
+LUMBRE_STATIC_ASSERT(sizeof(struct python_memory) <= LUMBRE_WALK_MEMORY_BYTES, "memory");
+
+LUMBRE_GLOBAL int lumbre_check_thread_state(void) {
+  struct python_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return 1;
+  }
+  struct thread_search search = memory->search;
+  search.process = &memory->process;
+  int is_end = check_thread_state(0, &search);
+  search.process = 0; /* a pointer does not go into a map */
+  memory->search = search;
+  return is_end;
+}
+
+static long check_thread_state_in_memory(__u32 index, void *context) {
+  return lumbre_check_thread_state();
+}
+
+static __always_inline void search_thread_states(struct thread_search *search) {
+  struct python_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return;
+  }
+  const struct lumbre_python_process *process = search->process;
+  memory->process = *process;
+  search->process = 0;
+  memory->search = *search;
+  LUMBRE_LOOP(LUMBRE_MAX_THREAD_STATES, check_thread_state_in_memory, 0);
+  *search = memory->search;
+  search->process = process;
+}
+
+static __always_inline struct python_scratch *take_python_scratch(
+    const struct lumbre_python_process *process, const struct capture *capture) {
+  struct python_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return 0;
+  }
+  memory->capture = *capture;
+  memory->process = *process;
+  return &memory->scratch;
+}
+
+static __always_inline void drop_python_scratch(struct python_scratch *scratch) {}
+
+LUMBRE_GLOBAL int lumbre_add_python_chunk(__u32 index) {
+  struct python_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return 1;
+  }
+  struct python_walk walk = {
+      .scratch = &memory->scratch, .capture = &memory->capture, .process = &memory->process};
+  return add_python_chunk(index, &walk);
+}
+
+static long add_python_chunk_in_memory(__u32 index, void *context) {
+  return lumbre_add_python_chunk(index);
+}
+
+#else
+
+static __always_inline void search_thread_states(struct thread_search *search) {
+  LUMBRE_LOOP(LUMBRE_MAX_THREAD_STATES, check_thread_state, search);
+}
+
+static __always_inline struct python_scratch *take_python_scratch(
+    const struct lumbre_python_process *process, const struct capture *capture) {
+  return bpf_ringbuf_reserve(&events, sizeof(struct python_scratch), 0);
+}
+
+static __always_inline void drop_python_scratch(struct python_scratch *scratch) {
+  bpf_ringbuf_discard(scratch, BPF_RB_NO_WAKEUP);
+}
+
+#define add_python_chunk_in_memory add_python_chunk
+
+#endif
+
 /* From the leaf, which stands in the scratch, to the root. */
 static __always_inline void follow_python_frames(const struct lumbre_python_process *process,
                                                  const struct capture *capture,
                                                  struct python_scratch *scratch,
                                                  struct lumbre_sample *sample) {
   struct python_walk walk = {.scratch = scratch, .capture = capture, .process = process};
-  bpf_loop(LUMBRE_MAX_PYTHON_CHUNKS, add_python_chunk, &walk, 0);
+  LUMBRE_LOOP(LUMBRE_MAX_PYTHON_CHUNKS, add_python_chunk_in_memory, &walk);
   sample->python_frames = scratch->frames;
   sample->python_chunks = scratch->chunks;
   sample->python_end = scratch->end;
@@ -259,7 +346,8 @@ static __always_inline void walk_python(struct task_struct *task, const struct c
     sample->python_end = LUMBRE_PYTHON_NONE;
     return;
   }
-  __u64 state = find_thread_state(process, sample->task.address_space, task->thread.fsbase);
+  __u64 state = find_thread_state(process, sample->task.address_space,
+                                  LUMBRE_READ(task, thread.fsbase));
   __u64 frame = 0;
   __u64 cframe = 0;
   sample->python_end = LUMBRE_PYTHON_NO_THREAD;
@@ -273,7 +361,7 @@ static __always_inline void walk_python(struct task_struct *task, const struct c
   if (!frame) {
     return;
   }
-  struct python_scratch *scratch = bpf_ringbuf_reserve(&events, sizeof(*scratch), 0);
+  struct python_scratch *scratch = take_python_scratch(process, capture);
   if (!scratch) {
     sample->python_end = LUMBRE_PYTHON_NO_ROOM;
     return;
@@ -286,7 +374,7 @@ static __always_inline void walk_python(struct task_struct *task, const struct c
   scratch->chunks = 0;
   scratch->end = LUMBRE_PYTHON_LIMIT;
   follow_python_frames(process, capture, scratch, sample);
-  bpf_ringbuf_discard(scratch, BPF_RB_NO_WAKEUP);
+  drop_python_scratch(scratch);
 }
 
 #endif

@@ -12,14 +12,15 @@
 
 /* Where the stack that holds `sp` is known to end, 0 where that is not known. */
 static __always_inline __u64 find_stack_top(struct task_struct *task, __u64 sp) {
-  __u64 alternate = task->sas_ss_sp;
-  __u64 alternate_size = task->sas_ss_size;
+  __u64 alternate = LUMBRE_READ(task, sas_ss_sp);
+  __u64 alternate_size = LUMBRE_READ(task, sas_ss_size);
   if (alternate_size && sp >= alternate && sp - alternate < alternate_size) {
     return alternate + alternate_size;
   }
-  __u64 main_top = task->mm->start_stack;
-  __u64 thread_top = task->thread.fsbase;
-  int is_main = task->pid == task->tgid;
+  struct mm_struct *mm = LUMBRE_READ(task, mm);
+  __u64 main_top = LUMBRE_READ(mm, start_stack);
+  __u64 thread_top = LUMBRE_READ(task, thread.fsbase);
+  int is_main = LUMBRE_READ(task, pid) == LUMBRE_READ(task, tgid);
   if (sp < main_top && (is_main || main_top - sp < (8ULL << 20))) {
     return main_top;
   }
@@ -37,7 +38,7 @@ struct stack_copy {
   __u64 start;
 };
 
-/* bpf_loop callback: one page. 1 ends the loop. */
+/* Turn of a loop: one page. 1 ends the loop. */
 static long copy_stack_page(__u32 index, void *context) {
   const struct stack_copy *copy = context;
   struct lumbre_sample *sample = copy->sample;
@@ -84,6 +85,53 @@ static long copy_stack_page(__u32 index, void *context) {
   return 0;
 }
 
+#ifdef LUMBRE_CLASSIC
+
+struct stack_copy_memory {
+  struct capture capture;
+  struct lumbre_sample sample; /* of which only what the copy changes is in use */
+  __u64 start;
+};
+LUMBRE_STATIC_ASSERT(sizeof(struct stack_copy_memory) <= LUMBRE_WALK_MEMORY_BYTES, "memory");
+
+LUMBRE_GLOBAL int lumbre_copy_stack_page(__u32 index) {
+  struct stack_copy_memory *memory = lumbre_find_walk_memory();
+  if (!memory) {
+    return 1;
+  }
+  struct stack_copy copy = {
+      .capture = &memory->capture, .sample = &memory->sample, .start = memory->start};
+  return copy_stack_page(index, &copy);
+}
+
+static long copy_stack_page_in_memory(__u32 index, void *context) {
+  return lumbre_copy_stack_page(index);
+}
+
+static __always_inline void copy_stack_pages(struct stack_copy *copy) {
+  struct stack_copy_memory *memory = lumbre_find_walk_memory();
+  struct lumbre_sample *sample = copy->sample;
+  if (!memory) {
+    return;
+  }
+  memory->capture = *copy->capture;
+  memory->start = copy->start;
+  memory->sample.stack_top = sample->stack_top;
+  memory->sample.stack_chunks = sample->stack_chunks;
+  memory->sample.stack_end = sample->stack_end;
+  LUMBRE_LOOP(LUMBRE_MAX_STACK_CHUNKS + LUMBRE_MAX_STACK_HOLES, copy_stack_page_in_memory, 0);
+  sample->stack_chunks = memory->sample.stack_chunks;
+  sample->stack_end = memory->sample.stack_end;
+}
+
+#else
+
+static __always_inline void copy_stack_pages(struct stack_copy *copy) {
+  LUMBRE_LOOP(LUMBRE_MAX_STACK_CHUNKS + LUMBRE_MAX_STACK_HOLES, copy_stack_page, copy);
+}
+
+#endif
+
 static __always_inline void copy_stack(struct task_struct *task, const struct capture *capture,
                                        struct lumbre_sample *sample, __u64 sp) {
   struct stack_copy copy = {
@@ -91,7 +139,7 @@ static __always_inline void copy_stack(struct task_struct *task, const struct ca
   sample->stack_top = find_stack_top(task, sp);
   sample->stack_chunks = 0;
   sample->stack_end = LUMBRE_STACK_LIMIT;
-  bpf_loop(LUMBRE_MAX_STACK_CHUNKS + LUMBRE_MAX_STACK_HOLES, copy_stack_page, &copy, 0);
+  copy_stack_pages(&copy);
 }
 
 #endif

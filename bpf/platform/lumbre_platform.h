@@ -3,9 +3,8 @@
 #ifndef LUMBRE_PLATFORM_H
 #define LUMBRE_PLATFORM_H
 
-#include <bpf/bpf_helpers.h>
-
 #include "bpf/abi/limits.h"
+#include "bpf/platform/lumbre_kernel.h"
 
 /* Too large for the stack of a kernel program: it stands in a ring buffer record that is discarded
  * in the end. */
@@ -17,12 +16,8 @@ struct lumbre_stack_reader {
 
 /* A word outside the window: moves it to that word's block, unless it lies below (a register that was
  * saved before the return address which the walk has already seen). Returns 0, or -1 where the word
- * is not readable. A global function: the verifier goes through those once. */
-__weak __attribute__((noinline)) int lumbre_fetch_stack_word(struct lumbre_stack_reader *reader,
-                                                             __u64 address) {
-  if (!reader) {
-    return -1;
-  }
+ * is not readable. */
+static __always_inline int move_window(struct lumbre_stack_reader *reader, __u64 address) {
   __u64 block = address & ~(__u64)(LUMBRE_STACK_WINDOW_BYTES - 1);
   __u64 offset = address - block;
   if (offset <= LUMBRE_STACK_WINDOW_BYTES - sizeof(reader->word) &&
@@ -37,6 +32,23 @@ __weak __attribute__((noinline)) int lumbre_fetch_stack_word(struct lumbre_stack
   }
   return bpf_probe_read_user(&reader->word, sizeof(reader->word), (const void *)address) ? -1 : 0;
 }
+
+#ifdef LUMBRE_CLASSIC
+
+LUMBRE_GLOBAL int lumbre_fetch_stack_word_here(__u64 address) {
+  struct lumbre_stack_reader *reader = lumbre_find_walk_memory(); /* struct native_scratch */
+  return reader ? move_window(reader, address) : -1;
+}
+
+#define lumbre_fetch_stack_word(reader, address) lumbre_fetch_stack_word_here(address)
+
+#else
+
+LUMBRE_GLOBAL int lumbre_fetch_stack_word(struct lumbre_stack_reader *reader, __u64 address) {
+  return reader ? move_window(reader, address) : -1;
+}
+
+#endif
 
 static __always_inline int lumbre_read_stack_word(struct lumbre_stack_reader *reader,
                                                   __u64 address, __u64 *value) {

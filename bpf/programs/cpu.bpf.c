@@ -7,7 +7,7 @@ const volatile struct lumbre_config config = {};
 
 SEC("perf_event")
 int lumbre_cpu_sample(struct bpf_perf_event_data *context) {
-  if (!is_in_scope(bpf_get_current_task_btf())) {
+  if (!is_in_scope(lumbre_current_task())) {
     count(LUMBRE_COUNTER_OUT_OF_SCOPE);
     return 0;
   }

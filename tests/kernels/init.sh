@@ -29,15 +29,15 @@ record() {
   # shellcheck disable=SC2086
   section "record-$name" lumbre record -p $pid -d 3 -F 199 -o "/out/$name" $options
   section "summary-$name" cat "/out/$name/summary.json"
-  section "report-$name" lumbre report "/out/$name" --limit 8
+  section "report-$name" lumbre report "/out/$name" --limit 30
   kill $pid
   wait $pid || true # by our signal
   rm /tmp/words
 }
 
-# The verifier's complaint, where it has one.
+# The verifier's complaint about the usual programs, where it has one.
 verify() {
-  timeout 120 bpftool prog loadall /lumbre_bpf.o /sys/fs/bpf/lumbre >/tmp/verifier 2>&1 && return 0
+  timeout 300 bpftool prog loadall /lumbre_bpf.o /sys/fs/bpf/lumbre >/tmp/verifier 2>&1 && return 0
   grep -v '^libbpf: \(loading\|elf\|map\|sec\|CO-RE\|prog .*: relo\|prog .*: found\|extern\)' \
     /tmp/verifier | tail -n 60
   return 1
@@ -46,11 +46,14 @@ verify() {
 section kernel uname -r
 section doctor lumbre doctor
 section verifier verify
-record checked "--self-check 1" /puppets/split 60
-record split "" /puppets/split 60
-record deep "" /puppets/deep 60 100
+record checked "--self-check 1" /puppets/split 600
+record split "" /puppets/split 600
+record deep "" /puppets/deep 600 100
+record syscalls "" /puppets/busy_syscalls 600
 if [ -x /usr/bin/python3 ]; then
-  record python "" /usr/bin/python3 -I /puppets/python_loop.py 60
+  record python "" /usr/bin/python3 -I /puppets/python_loop.py 600
 fi
+export LUMBRE_KERNEL_PROGRAMS=classic
+record classic "--self-check 1" /puppets/split 600
 echo "@@@ done"
 poweroff -f

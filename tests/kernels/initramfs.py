@@ -101,7 +101,7 @@ def build(destination, lumbre, puppets, bpf_object):
         archive.add_file("bin/busybox", shutil.which("busybox") or "/bin/busybox")
         add_stripped(archive, "bin/lumbre", lumbre)
         archive.add_file("lumbre_bpf.o", bpf_object)
-        for name in ("split", "deep"):
+        for name in ("split", "deep", "busy_syscalls"):
             archive.add_program(f"puppets/{name}", pathlib.Path(puppets) / name)
         bpftool = os.environ.get("LUMBRE_BPFTOOL") or shutil.which("bpftool")
         if bpftool:

@@ -10,6 +10,7 @@
 
 #include "lumbre_bpf.skel.h"
 #include "symbolizer/base/unique_fd.h"
+#include "userspace/kernel/bpf_programs.h"
 #include "userspace/kernel/kernel_needs.h"
 
 namespace lumbre {
@@ -62,7 +63,7 @@ Error load_error(int failure) {
         "; run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE (see lumbre doctor)";
     return error;
   }
-  if (const std::string missing = missing_kernel_needs(); !missing.empty()) {
+  if (const std::string missing = missing_kernel_needs(NeedKind::kRequired); !missing.empty()) {
     error.kind = ErrorKind::kPermission;
     error.message = "cannot load the kernel programs: " + missing + " (see lumbre doctor)";
     return error;
@@ -102,23 +103,56 @@ std::uint64_t sum_over_cpus(const bpf_map* map, std::uint32_t key) {
 
 }  // namespace
 
+// 0, or what the kernel says.
+int BpfObject::try_set(ProgramSet set, const BpfSettings& settings) {
+  libbpf_messages().clear();
+  skeleton_ = open_programs(set);
+  if (skeleton_ == nullptr) {
+    return -errno;
+  }
+  skeleton_->rodata->config = settings.config;
+  bpf_map__set_max_entries(skeleton_->maps.events, settings.ring_bytes);
+  if (set == ProgramSet::kClassic || !settings.events.contains(LUMBRE_EVENT_OFFCPU)) {
+    leave_out_waits(*skeleton_);
+  }
+  const int failure = lumbre_bpf__load(skeleton_);
+  if (failure != 0) {
+    lumbre_bpf__destroy(skeleton_);
+    skeleton_ = nullptr;
+  }
+  return failure;
+}
+
+Result<void> BpfObject::load_programs(const BpfSettings& settings) {
+  if (is_classic_forced()) {
+    classic_reason_ = "LUMBRE_KERNEL_PROGRAMS asks for them";
+  } else {
+    const int failure = try_set(ProgramSet::kUsual, settings);
+    if (failure == 0) {
+      return {};
+    }
+    if (failure == -EPERM) {
+      return load_error(failure);
+    }
+    classic_reason_ = missing_kernel_needs(NeedKind::kUsualSet);
+    if (classic_reason_.empty()) {
+      classic_reason_ = "this kernel refuses the usual ones: " + explanation(libbpf_messages());
+    }
+  }
+  if (settings.events != std::set<std::uint32_t>{LUMBRE_EVENT_CPU}) {
+    return Error{
+        ErrorKind::kPermission, 0,
+        "only the event cpu can be recorded here: " + classic_reason_ + " (see lumbre doctor)"};
+  }
+  const int failure = try_set(ProgramSet::kClassic, settings);
+  return failure == 0 ? Result<void>{} : load_error(failure);
+}
+
 Result<std::unique_ptr<BpfObject>> BpfObject::load(const BpfSettings& settings) {
   libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
   libbpf_set_print(keep_message);
-  libbpf_messages().clear();
   std::unique_ptr<BpfObject> object(new BpfObject);
-  object->skeleton_ = lumbre_bpf__open();
-  if (object->skeleton_ == nullptr) {
-    return load_error(-errno);
-  }
-  object->skeleton_->rodata->config = settings.config;
-  bpf_map__set_max_entries(object->skeleton_->maps.events, settings.ring_bytes);
-  if (!settings.events.contains(LUMBRE_EVENT_OFFCPU)) {
-    leave_out_waits(*object->skeleton_);
-  }
-  if (const int failure = lumbre_bpf__load(object->skeleton_); failure != 0) {
-    return load_error(failure);
-  }
+  LUMBRE_TRY(object->load_programs(settings));
   LUMBRE_TRY_ASSIGN(object->ring_,
                     RingDrain::start(bpf_map__fd(object->skeleton_->maps.events)));
   const auto& maps = object->skeleton_->maps;

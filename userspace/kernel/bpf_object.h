@@ -19,11 +19,11 @@
 #include "bpf/abi/events.h"
 #include "bpf/abi/tables.h"
 #include "symbolizer/base/result.h"
+#include "userspace/kernel/bpf_programs.h"
 #include "userspace/kernel/bpf_unwind_tables.h"
 #include "userspace/kernel/bpf_waits.h"
 #include "userspace/kernel/ring_drain.h"
 
-struct lumbre_bpf;
 struct bpf_program;
 struct bpf_link;
 
@@ -50,6 +50,9 @@ class BpfObject {
   static Result<std::unique_ptr<BpfObject>> load(const BpfSettings& settings);
   ~BpfObject();
 
+  // Why the kernel programs are those for older kernels (bpf_programs.h); "" where they are not.
+  const std::string& classic_reason() const { return classic_reason_; }
+
   Result<void> attach_lifecycle();
   int cpu_program_fd() const;
   // Begins (and ends) to follow waits; needs the event `offcpu`.
@@ -75,9 +78,12 @@ class BpfObject {
 
  private:
   BpfObject() = default;
+  Result<void> load_programs(const BpfSettings& settings);
+  int try_set(ProgramSet set, const BpfSettings& settings);
   Result<void> attach(bpf_program* program, bpf_link*& link);
 
   lumbre_bpf* skeleton_ = nullptr;
+  std::string classic_reason_;
   std::optional<BpfUnwindTables> unwind_tables_;
   std::optional<BpfWaits> waits_;
   int statistics_fd_ = -1;

@@ -42,8 +42,19 @@ FeatureFinding probe_programs() {
   settings.ring_bytes = 4096;
   const auto object = BpfObject::load(settings);
   finding.is_present = object.has_value();
-  finding.detail = object.has_value() ? "" : object.error().message;
+  if (!object.has_value()) {
+    finding.detail = object.error().message;
+  } else if (const std::string& reason = (*object)->classic_reason(); !reason.empty()) {
+    finding.detail = "those for older kernels, as " + reason + ". They record the event cpu alone, with whole stacks";
+  }
   return finding;
+}
+
+FeatureFinding of_need(const KernelNeed& need) {
+  const bool is_required = need.kind == NeedKind::kRequired;
+  return {need.sentence,
+          is_required || need.is_present ? "" : "the kernel programs for older kernels do without",
+          "use " + need.since + " or newer", need.is_present, is_required};
 }
 
 FeatureFinding probe_sampling() {
@@ -92,7 +103,7 @@ std::vector<FeatureFinding> probe_features() {
   libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
   std::vector<FeatureFinding> findings = {probe_kernel(), probe_btf()};
   for (const KernelNeed& need : probe_kernel_needs()) {
-    findings.push_back({need.sentence, "", need.remedy, need.is_present, true});
+    findings.push_back(of_need(need));
   }
   for (const auto& probe : {probe_programs, probe_sampling, probe_cycles, probe_kernel_names,
                             probe_map_files}) {

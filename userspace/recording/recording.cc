@@ -109,6 +109,7 @@ Result<void> Recording::set_up(const RecordOptions& options) {
   }
   raise_priority();
   LUMBRE_TRY_ASSIGN(bpf_, BpfObject::load(settings_for(options, facts_.clock)));
+  facts_.classic_reason = bpf_->classic_reason();
   LUMBRE_TRY_ASSIGN(Sideband sideband, Sideband::open());
   sideband_ = std::make_unique<Sideband>(std::move(sideband));
   pipeline_ = std::make_unique<Pipeline>(*bpf_, *sideband_, options);

@@ -39,6 +39,7 @@ struct RecordingFacts {
   double own_cpu_s = 0;  // user and kernel time of Lumbre itself
   std::uint64_t own_peak_rss_bytes = 0;
   std::uint64_t kernel_memory_bytes = 0;
+  std::string classic_reason;  // BpfObject::classic_reason
   const OffCpuCollector* offcpu = nullptr;  // null: not recorded
   std::size_t children_left_out = 0;  // that ran at the start, with --no-children
   bool is_interrupted = false;

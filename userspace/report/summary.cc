@@ -256,6 +256,7 @@ std::string summary_json(const RecordingFacts& facts, Pipeline& pipeline,
     };
     json["kernel_counters"][kNames[i]] = facts.counters[i];
   }
+  json["kernel_programs"] = facts.classic_reason.empty() ? "usual" : "classic";
   json["kernel_walk"] = kernel_walk_json(facts, pipeline);
   json["samples_without_time"] = pipeline.store().untimed();
   json["mapping_events_lost"] = pipeline.lost_mappings();
@@ -315,6 +316,10 @@ std::string summary_text(const RecordingFacts& facts, Pipeline& pipeline,
     text += "  note: " + std::to_string(facts.children_left_out) +
             (facts.children_left_out == 1 ? " child process was" : " child processes were") +
             " not followed (--no-children)\n";
+  }
+  if (!facts.classic_reason.empty()) {
+    text += "  note: recorded by the kernel programs for older kernels, as " +
+            facts.classic_reason + "; a sample costs more, nothing is left out\n";
   }
   if (const KernelWalkCounts& walk = pipeline.kernel_walk().counts(); walk.mismatched != 0) {
     text += "  note: " + std::to_string(walk.mismatched) + " of " + std::to_string(walk.checked) +
