@@ -127,6 +127,10 @@ std::string_view kind_name(FrameKind kind) {
       return "unknown";
     case FrameKind::kTruncated:
       return "truncated";
+    case FrameKind::kBlocked:
+      return "blocked";
+    case FrameKind::kRunnable:
+      return "runnable";
   }
   return "?";
 }
